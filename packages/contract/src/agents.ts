@@ -1,0 +1,48 @@
+import * as z from 'zod'
+import { operation } from './operation.ts'
+
+export const AgentRegistrationView = z.object({
+  registrationId: z.string(),
+  kind: z.enum(['anonymous', 'service_auth']),
+  status: z.enum(['unclaimed', 'pending_claim', 'claimed', 'expired']),
+  claimEmail: z.string().nullable(),
+  userCodeExpiresAt: z.int().nullable(),
+})
+export type AgentRegistrationView = z.infer<typeof AgentRegistrationView>
+
+const tag = 'Agents'
+const ClaimAttemptToken = z.string().min(1)
+
+export const agents = {
+  claimView: operation('/agents/claimView', {
+    summary: 'Show the registration behind a claim link',
+    tag,
+    admission: 'session',
+    errors: ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGENT_CLAIM_UNAVAILABLE'],
+  })
+    .input(z.object({ claimAttemptToken: ClaimAttemptToken }))
+    .output(AgentRegistrationView),
+  claimComplete: operation('/agents/claimComplete', {
+    summary: 'Claim an agent registration with the code the agent shows',
+    tag,
+    admission: 'session',
+    errors: [
+      'AGENT_CLAIM_WRONG_ACCOUNT',
+      'AGENT_CLAIM_NOT_FOUND',
+      'AGENT_CLAIM_UNAVAILABLE',
+      'AGENT_CLAIM_CODE_INVALID',
+    ],
+  })
+    .input(
+      z.object({ claimAttemptToken: ClaimAttemptToken, userCode: z.string().regex(/^\d{6}$/, 'Six digits') }),
+    )
+    .output(z.object({ claimed: z.boolean() })),
+  revoke: operation('/agents/revoke', {
+    summary: 'End a registration and every credential it holds',
+    tag,
+    admission: 'session',
+    errors: ['AGENT_NOT_FOUND'],
+  })
+    .input(z.object({ registrationId: z.string().min(1) }))
+    .output(z.object({ revoked: z.boolean() })),
+}

@@ -1,0 +1,40 @@
+import { agents } from './agents.ts'
+import { daemons } from './daemons.ts'
+import { events } from './events.ts'
+import { extensions } from './extensions.ts'
+import { git } from './git.ts'
+import { invites } from './invites.ts'
+import { keys } from './keys.ts'
+import { invitations, members } from './members.ts'
+import { orgs } from './orgs.ts'
+import { records } from './records.ts'
+import { repos } from './repos.ts'
+import { runs } from './runs.ts'
+import { tokens } from './tokens.ts'
+import { webhooks } from './webhooks.ts'
+
+/** Version of the interface description. */
+export const INTERFACE_VERSION = '0.7.0'
+
+/** Every operation hangs below this path. */
+export const API_PREFIX = '/api/v1'
+
+/** The whole interface: what the server implements, the client calls and the OpenAPI document describes. */
+export const contract = {
+  orgs,
+  members,
+  invitations,
+  keys,
+  tokens,
+  repos,
+  git,
+  events,
+  agents,
+  invites,
+  extensions,
+  records,
+  runs,
+  daemons,
+  webhooks,
+}
+export type Contract = typeof contract

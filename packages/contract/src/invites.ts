@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import { AccessScope, RepoName, Timestamp } from './names.ts'
+import { operation } from './operation.ts'
+import { listOf } from './paging.ts'
+
+export const NewInvite = z.object({
+  id: z.string(),
+  managementId: z.string(),
+  url: z.string(),
+  repo: z.string(),
+  scope: AccessScope,
+  expiresAt: z.string(),
+  repoExpiresAt: z.string().nullable(),
+})
+export type NewInvite = z.infer<typeof NewInvite>
+
+export const RevealedInvite = z.object({
+  repo: z.string(),
+  scope: AccessScope,
+  remote: z.string(),
+  cloneUrl: z.string(),
+  cloneCommand: z.string(),
+  prompt: z.string(),
+  tokenExpiresAt: z.string(),
+  inviteExpiresAt: z.string(),
+  repoExpiresAt: z.string().nullable(),
+})
+export type RevealedInvite = z.infer<typeof RevealedInvite>
+
+export const Invite = z.object({
+  id: z.string(),
+  idPrefix: z.string(),
+  repo: z.string().nullable(),
+  orgId: z.string().nullable(),
+  orgSlug: z.string().nullable(),
+  orgName: z.string().nullable(),
+  scope: AccessScope,
+  status: z.enum(['active', 'revoked', 'expired', 'exhausted']),
+  maxReveals: z.int().nullable(),
+  revealCount: z.int(),
+  expiresAt: z.string(),
+  repoExpiresAt: z.string().nullable(),
+  revokedAt: z.string().nullable(),
+  createdAt: Timestamp,
+})
+export type Invite = z.infer<typeof Invite>
+
+const DAY_SECONDS = 86_400
+const tag = 'Invites'
+
+export const invites = {
+  createAnonymous: operation('/invites/createAnonymous', {
+    summary: 'Create a link that hands out time-limited clones; needs no account',
+    tag,
+    admission: 'anyone',
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        scope: AccessScope.default('read'),
+        grantTtlSeconds: z.int().min(60).max(DAY_SECONDS).default(1800),
+        // Out of range is clamped, not refused.
+        expiresIn: z
+          .int()
+          .default(7 * DAY_SECONDS)
+          .overwrite((seconds) => Math.min(Math.max(seconds, 60), 30 * DAY_SECONDS)),
+        maxReveals: z.int().min(1).max(1000).optional(),
+      }),
+    )
+    .output(NewInvite),
+  reveal: operation('/invites/reveal', {
+    summary: 'Take a time-limited clone from an invite',
+    tag,
+    admission: 'anyone',
+    errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE'],
+  })
+    .input(z.object({ id: z.string().min(16).max(128) }))
+    .output(RevealedInvite),
+  listAnonymous: operation('/invites/listAnonymous', {
+    summary: 'List the invites this caller created',
+    tag,
+    admission: 'anyone',
+    errors: ['FEATURE_UNAVAILABLE'],
+  })
+    .input(z.object({}).optional())
+    .output(listOf(Invite)),
+}
