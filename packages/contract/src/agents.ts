@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Id } from './names.ts'
 import { operation } from './operation.ts'
 
 export const AgentRegistrationView = z.object({
@@ -11,7 +12,7 @@ export const AgentRegistrationView = z.object({
 export type AgentRegistrationView = z.infer<typeof AgentRegistrationView>
 
 const tag = 'Agents'
-const ClaimAttemptToken = z.string().min(1)
+const ClaimAttemptToken = Id
 
 export const agents = {
   claimView: operation('/agents/claimView', {
@@ -43,6 +44,6 @@ export const agents = {
     admission: 'session',
     errors: ['AGENT_NOT_FOUND'],
   })
-    .input(z.object({ registrationId: z.string().min(1) }))
+    .input(z.object({ registrationId: Id }))
     .output(z.object({ revoked: z.boolean() })),
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { AccessScope, RepoName, Timestamp } from './names.ts'
+import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
 import { listOf } from './paging.ts'
 
@@ -75,7 +75,7 @@ export const invites = {
     admission: 'anyone',
     errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE'],
   })
-    .input(z.object({ id: z.string().min(16).max(128) }))
+    .input(z.object({ id: Id.min(16).max(128) }))
     .output(RevealedInvite),
   listAnonymous: operation('/invites/listAnonymous', {
     summary: 'List the invites this caller created',

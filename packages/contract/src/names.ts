@@ -38,7 +38,11 @@ export const DisplayName = z
   .max(100)
   .regex(/^\P{Cc}*$/u, 'Control characters are not allowed')
 
-export const Id = z.string().min(1)
+/** An id or secret a client hands back. No NUL: no database could hold one. */
+export const Id = z
+  .string()
+  .min(1)
+  .regex(/^[^\0]*$/, 'NUL characters are not allowed')
 
 /** Unix milliseconds. */
 export const Timestamp = z.number()

@@ -43,9 +43,23 @@ export function operation<const Code extends ErrorCode = never>(
 ) {
   const { summary, tag, errors: own = [], ...meta } = declaration
   return base
-    .route({ method: 'POST', path, summary, tags: [tag], operationId: path.slice(1).replaceAll('/', '.') })
+    .route({
+      method: 'POST',
+      path,
+      summary,
+      tags: [tag],
+      operationId: path.slice(1).replaceAll('/', '.'),
+      description: describe(meta),
+      spec: (operation) => (meta.admission === 'anyone' ? { ...operation, security: [{}] } : operation),
+    })
     .meta(meta as OperationMeta)
     .errors(pick([...everywhere, ...own]))
+}
+
+function describe({ admission, needs }: Partial<OperationMeta>): string {
+  if (admission === 'anyone') return 'Needs no credential.'
+  if (admission === 'session') return 'Needs a signed-in person: a session, never a key or a token.'
+  return needs ? `Needs \`${needs}\`.` : 'Needs a credential.'
 }
 
 function pick<Code extends ErrorCode>(codes: readonly Code[]) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { LogEvent } from './events.ts'
 import { Runtime } from './extensions.ts'
-import { Actor, AnyJson, ExtensionName, JsonObject, RepoName, StringList, Timestamp } from './names.ts'
+import { Actor, AnyJson, ExtensionName, Id, JsonObject, RepoName, StringList, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
 import { Cursor, pageLimit, pageOf } from './paging.ts'
 
@@ -67,6 +67,6 @@ export const runs = {
     needs: 'repo:read',
     errors: ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND'],
   })
-    .input(z.object({ id: z.string().min(1), cursor: Cursor.optional(), limit: pageLimit(250, 100) }))
+    .input(z.object({ id: Id, cursor: Cursor.optional(), limit: pageLimit(250, 100) }))
     .output(pageOf(LogEvent)),
 }

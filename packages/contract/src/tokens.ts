@@ -51,7 +51,7 @@ export const tokens = {
     tag,
     admission: 'anyone',
   })
-    .input(z.object({ token: z.string().min(1) }))
+    .input(z.object({ token: Id }))
     .output(TokenValidation),
   create: operation('/tokens/create', {
     summary: 'Create an expiring token for one repository',

@@ -1,0 +1,39 @@
+import type { Actor, Role, Scope } from '@trellis/contract'
+import { forbidden } from '../fault.ts'
+import { type Power, rolePowers, scopePowers } from './powers.ts'
+
+/** The organization a request acts in. */
+export interface ActingOrg {
+  id: string
+  slug: string
+  frozen: boolean
+}
+
+/** Who is calling: one actor inside one organization, with what its role and its credential allow together. */
+export interface Caller {
+  actor: Actor
+  credential: { kind: 'session' | 'key' | 'token'; id: string }
+  org: ActingOrg
+  /** The actor's role in the acting organization. */
+  role: Role
+  scopes: readonly Scope[]
+  /** Set when the credential opens this one repository and nothing else. */
+  onlyRepoId?: string
+}
+
+export const can = ({ role, scopes }: Caller, power: Power): boolean =>
+  rolePowers(role).has(power) && scopePowers(scopes).has(power)
+
+/** The one place where power is refused. */
+export function requirePower(caller: Caller, power: Power): void {
+  if (!rolePowers(caller.role).has(power)) throw forbidden('insufficient_role')
+  if (!scopePowers(caller.scopes).has(power)) throw forbidden('scope_missing')
+}
+
+export function requireOwner(caller: Caller): void {
+  if (caller.role !== 'owner') throw forbidden('insufficient_role')
+}
+
+export function requireThawed({ org }: Caller): void {
+  if (org.frozen) throw forbidden('write_frozen')
+}

@@ -1,0 +1,31 @@
+import type { Role, Scope } from '@trellis/contract'
+
+/** One thing a caller may do. A scope other than `*` names the power it gives, and with it the lesser ones. */
+export type Power = Exclude<Scope, '*'>
+
+const includes: Record<Power, readonly Power[]> = {
+  'repo:read': ['repo:read'],
+  'repo:write': ['repo:read', 'repo:write'],
+  'repo:admin': ['repo:read', 'repo:write', 'repo:admin'],
+  'org:read': ['org:read'],
+  'org:admin': ['org:read', 'org:admin'],
+  'keys:read': ['keys:read'],
+  'keys:write': ['keys:read', 'keys:write'],
+}
+
+const everything = new Set(Object.keys(includes) as Power[])
+
+const roles: Record<Role, ReadonlySet<Power>> = {
+  member: expand(['repo:write', 'org:read', 'keys:write']),
+  admin: expand(['repo:admin', 'org:admin', 'keys:write']),
+  owner: everything,
+}
+
+export const rolePowers = (role: Role): ReadonlySet<Power> => roles[role]
+
+export const scopePowers = (scopes: readonly Scope[]): ReadonlySet<Power> =>
+  scopes.includes('*') ? everything : expand(scopes as readonly Power[])
+
+function expand(powers: readonly Power[]): ReadonlySet<Power> {
+  return new Set(powers.flatMap((power) => includes[power]))
+}

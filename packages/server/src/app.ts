@@ -1,0 +1,172 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import { eventsHandlers } from './events/handlers.ts'
+import { bySystem, createEventsService } from './events/service.ts'
+import { createAddressReader } from './http/address.ts'
+import { createApi } from './http/api.ts'
+import { createAuthDoor } from './http/auth.ts'
+import { createAuthenticator } from './http/authenticate.ts'
+import { createCors } from './http/cors.ts'
+import { createMetrics, createMetricsDoor } from './http/metrics.ts'
+import { implement } from './http/operations.ts'
+import { createPages } from './http/pages.ts'
+import { createRateLimit } from './http/rate-limit.ts'
+import { closeGracefully, openListener, portOf, serve } from './http/server.ts'
+import { newId } from './ids.ts'
+import { keysHandlers } from './keys/handlers.ts'
+import { createKeysService } from './keys/service.ts'
+import { createKeyUsage } from './keys/usage.ts'
+import type { Log } from './log.ts'
+import { invitationsHandlers, membersHandlers, orgsHandlers } from './orgs/handlers.ts'
+import { createInvitationsService } from './orgs/invitations.ts'
+import { createMembersService } from './orgs/members.ts'
+import { createOrgsService } from './orgs/service.ts'
+import { createAuth } from './people/auth.ts'
+import { ensureOwner } from './people/first-owner.ts'
+import { createPeopleService } from './people/service.ts'
+import { reposHandlers } from './repos/handlers.ts'
+import { createReposService } from './repos/service.ts'
+import type { Schema } from './schema.ts'
+import { loadServerKey, requireSameKey } from './server-key.ts'
+import { tokensHandlers } from './tokens/handlers.ts'
+import { createTokensService } from './tokens/service.ts'
+
+export interface AppDeps {
+  config: Config
+  log: Log
+  clock?: Clock
+  /** Hold every answer against the contract. */
+  checkOutput?: boolean
+}
+
+/** How often somebody at one address may try a password for one account. */
+const PASSWORD_RATE = { perSecond: 1 / 30, burst: 10 }
+
+export type App = Awaited<ReturnType<typeof startApp>>
+
+/** The composition root: makes every part, hands each what it needs, and starts listening. */
+export async function startApp({ config, log, clock = systemClock, checkOutput = false }: AppDeps) {
+  const { limits } = config
+  const dataDir = resolve(config.data)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const serverKey = await loadServerKey(config.secret, dataDir)
+  const database = await openDatabase<Schema>(
+    config.database.url
+      ? { postgres: config.database.url, poolSize: config.database.poolSize }
+      : { sqlite: join(dataDir, 'trellis.db') },
+  )
+  const undo: (() => Promise<void>)[] = [() => database.close()]
+  const unwind = async () => {
+    for (const step of undo.reverse()) await step()
+  }
+  try {
+    await requireSameKey(database, serverKey)
+    const events = createEventsService({ database, clock, newId })
+    const people = createPeopleService({ db: database.db })
+    const orgs = createOrgsService({ database, events, clock, newId, limits })
+    const keys = createKeysService({ database, events, clock, newId, limits })
+    const ownerKey = await ensureOwner({ database, orgs, keys, clock, newId, dataDir, owner: config.owner })
+
+    const { host, port } = config.listen
+    const listener = await openListener(host, port)
+    const baseUrl = config.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(listener)}`
+
+    const repos = createReposService({ database, events, orgs, clock, newId, limits, baseUrl })
+    const tokens = createTokensService({ database, events, repos, clock, newId })
+    const members = createMembersService({
+      database,
+      events,
+      orgs,
+      revokeCredentialsIn: async (tx, orgId, userId) => {
+        await keys.revokeAllIn(tx, bySystem, { orgId, userId })
+        await tokens.revokeMintedByIn(tx, bySystem, orgId, userId)
+      },
+    })
+    const invitations = createInvitationsService({ database, events, orgs, people, clock, newId })
+    const keyUsage = createKeyUsage({ database, clock })
+    undo.push(() => keyUsage.stop())
+
+    const auth = createAuth({
+      database,
+      newId,
+      baseUrl,
+      secret: serverKey.derive('sessions'),
+      signUp: config.signUp,
+      providers: config.providers,
+      trustedOrigins: config.corsOrigins,
+      isInvited: invitations.admits,
+      welcome: async (user) => {
+        await database.transact((tx) => orgs.createPersonalIn(tx, user))
+      },
+    })
+
+    const metrics = createMetrics()
+    const rateLimit = createRateLimit(
+      { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
+      clock,
+    )
+    let stopping = false
+    serve(listener, {
+      api: createApi({
+        operations: implement({
+          orgs: orgsHandlers(orgs),
+          members: membersHandlers(members, invitations),
+          invitations: invitationsHandlers(invitations),
+          keys: keysHandlers(keys),
+          tokens: tokensHandlers(tokens),
+          repos: reposHandlers(repos),
+          events: eventsHandlers(events, repos),
+        }),
+        authenticate: createAuthenticator({
+          database,
+          auth,
+          orgs,
+          keyUsage,
+          clock,
+          ownerKey: config.owner.key,
+        }),
+        rateLimit,
+        bodyBytes: limits.bodyBytes,
+        checkOutput,
+      }),
+      auth: createAuthDoor({
+        auth,
+        baseUrl,
+        rateLimit,
+        passwordLimit: createRateLimit(PASSWORD_RATE, clock),
+        bodyBytes: limits.bodyBytes,
+      }),
+      pages: createPages({
+        baseUrl,
+        limits,
+        isReady: async () => !stopping && (await database.answers()),
+        metrics: createMetricsDoor(metrics, config.metricsToken),
+      }),
+      cors: createCors(config.corsOrigins),
+      addressOf: createAddressReader(config.trustedProxies),
+      baseUrl,
+      metrics,
+      log,
+    })
+    undo.push(() => closeGracefully(listener, config.shutdownMs))
+    log.info('listening', { url: baseUrl, database: database.dialect })
+
+    return {
+      url: baseUrl,
+      /** The owner's API key, only when this start made it. */
+      ownerKey,
+      database,
+      /** Finishes what is in flight, then lets go of everything. */
+      async stop(): Promise<void> {
+        stopping = true
+        await unwind()
+      },
+    }
+  } catch (error) {
+    await unwind()
+    throw error
+  }
+}

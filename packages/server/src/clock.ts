@@ -1,0 +1,9 @@
+/** Unix milliseconds, now. A dependency, so that tests can turn it. */
+export type Clock = () => number
+
+export const systemClock: Clock = () => Date.now()
+
+/** ISO 8601 in UTC with milliseconds: the form of every timestamp that is a string. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -1,0 +1,230 @@
+import { isIP } from 'node:net'
+import * as z from 'zod'
+
+const MB = 1024 * 1024
+
+const text = z.string().min(1)
+const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+)
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .transform((url) => url.replace(/\/+$/, ''))
+const oneOf = <const T extends string>(...values: T[]) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+function isAddressRange(entry: string): boolean {
+  const [address = '', bits = '0', ...rest] = entry.split('/')
+  const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return rest.length === 0 && /^\d+$/.test(bits) && Number(bits) <= widest
+}
+
+interface Setting<T = unknown> {
+  about: string
+  schema: z.ZodType<T, string>
+  /** As it would be written in the environment; without one the setting is off until given. */
+  fallback?: string
+}
+
+const setting = <T>(about: string, schema: z.ZodType<T, string>): Setting<T> => ({ about, schema })
+const defaulted = <T>(about: string, fallback: string, schema: z.ZodType<T, string>) => ({
+  about,
+  schema,
+  fallback,
+})
+
+/** Every setting there is, by its name in the environment. `docs/configuration.md` is made from this. */
+export const settings = {
+  TRELLIS_LISTEN: defaulted(
+    'Address and port to listen on. Port 0 takes a free one.',
+    '127.0.0.1:8787',
+    z
+      .string()
+      .regex(/^(.+):(\d{1,5})$/, 'must look like 127.0.0.1:8787')
+      .transform((value) => {
+        const colon = value.lastIndexOf(':')
+        return {
+          host: value.slice(0, colon).replaceAll(/[[\]]/g, ''),
+          port: Number(value.slice(colon + 1)),
+        }
+      })
+      .refine(({ port }) => port <= 65_535, 'must have a port up to 65535'),
+  ),
+  TRELLIS_BASE_URL: setting(
+    'Where clients reach the server, for links and remotes. Set it behind a proxy. Default: the address listened on.',
+    httpUrl,
+  ),
+  TRELLIS_DATA: defaulted('Directory of everything the server keeps on disk.', './data', text),
+  TRELLIS_DATABASE_URL: setting(
+    'A PostgreSQL URL. Default: SQLite in the data directory.',
+    z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://'),
+  ),
+  TRELLIS_DATABASE_POOL: defaulted('Connections to PostgreSQL, per process.', '10', wholeNumber(2, 1000)),
+  TRELLIS_SECRET: setting(
+    'Key for sessions and for what is encrypted at rest; the same for every process over one database. Default: made at the first start and kept in the data directory as `server.key`.',
+    z.string().min(32, 'must have at least 32 characters'),
+  ),
+  TRELLIS_OWNER_EMAIL: defaulted(
+    'Address of the account made at the first start.',
+    'owner@localhost',
+    z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address'),
+  ),
+  TRELLIS_OWNER_KEY: setting(
+    'API key of that account, for automation: any secret of 16 characters or more, good for as long as it is set here. Default: made at the first start and kept in the data directory as `owner.key`.',
+    z.string().min(16, 'must have at least 16 characters'),
+  ),
+  TRELLIS_OWNER_PASSWORD: setting(
+    'Password of that account. Default: made and kept in the data directory as `owner.password`.',
+    z.string().min(10, 'must have at least 10 characters').max(256),
+  ),
+  TRELLIS_SIGN_UP: defaulted(
+    'Who may sign up: `open` to all, `invited` for people an organization has invited, or `closed`.',
+    'open',
+    oneOf('open', 'invited', 'closed'),
+  ),
+  TRELLIS_GITHUB_CLIENT_ID: setting('Sign-in with GitHub: client id of the OAuth app.', text),
+  TRELLIS_GITHUB_CLIENT_SECRET: setting('Sign-in with GitHub: client secret.', text),
+  TRELLIS_OIDC_ISSUER: setting('Sign-in with an OpenID Connect provider: its issuer URL.', httpUrl),
+  TRELLIS_OIDC_NAME: defaulted('What the provider is called on the sign-in page.', 'Single sign-on', text),
+  TRELLIS_OIDC_CLIENT_ID: setting('Sign-in with an OpenID Connect provider: client id.', text),
+  TRELLIS_OIDC_CLIENT_SECRET: setting('Sign-in with an OpenID Connect provider: client secret.', text),
+  TRELLIS_TRUSTED_PROXIES: defaulted(
+    'Addresses and CIDR ranges, comma-separated, whose `X-Forwarded-For` is believed.',
+    '',
+    list.refine((entries) => entries.every(isAddressRange), 'must be IP addresses or CIDR ranges'),
+  ),
+  TRELLIS_CORS_ORIGINS: defaulted(
+    'Origins, comma-separated, whose pages may call the API from a browser.',
+    '',
+    list.pipe(z.array(httpUrl)),
+  ),
+  TRELLIS_METRICS_TOKEN: setting(
+    'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
+    z.string().min(16, 'must have at least 16 characters'),
+  ),
+  TRELLIS_LOG_LEVEL: defaulted(
+    'The least serious log lines to print.',
+    'info',
+    oneOf('debug', 'info', 'warn', 'error'),
+  ),
+  TRELLIS_SHUTDOWN_SECONDS: defaulted(
+    'How long requests in flight may take to finish after SIGTERM.',
+    '30',
+    wholeNumber(0, 3600),
+  ),
+  TRELLIS_RATE_PER_SECOND: defaulted(
+    'Requests per second for each credential, and for each address without one (not for loopback).',
+    '100',
+    wholeNumber(1),
+  ),
+  TRELLIS_RATE_BURST: defaulted(
+    'Requests that may come at once before that rate holds.',
+    '2000',
+    wholeNumber(1),
+  ),
+  TRELLIS_MAX_BODY_BYTES: defaulted('Largest JSON body.', String(MB), wholeNumber(1024, 1024 * MB)),
+  TRELLIS_ORG_MAX_REPOS: defaulted('Repositories in an organization.', '10000', wholeNumber(1)),
+  TRELLIS_USER_MAX_ORGS: defaulted('Organizations a person may own.', '100', wholeNumber(1)),
+  TRELLIS_USER_MAX_KEYS: defaulted('API keys a person may have in an organization.', '100', wholeNumber(1)),
+} satisfies Record<string, Setting>
+
+type Settings = typeof settings
+type Values = {
+  [K in keyof Settings]: Settings[K] extends { fallback: string }
+    ? z.output<Settings[K]['schema']>
+    : z.output<Settings[K]['schema']> | undefined
+}
+
+export type Config = ReturnType<typeof arrange>
+
+/** A configuration that cannot be used, with everything that is wrong with it. */
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(['The configuration has problems:', ...problems.map((problem) => `  - ${problem}`)].join('\n'))
+  }
+}
+
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, { schema, fallback }] of Object.entries(settings) as [string, Setting][]) {
+    // An empty variable is how one says "not set" in many places.
+    const given = env[name] || fallback
+    if (given === undefined) continue
+    const parsed = schema.safeParse(given)
+    if (parsed.success) values[name] = parsed.data
+    else problems.push(`${name} ${parsed.error.issues.map((issue) => issue.message).join('; ')}`)
+  }
+  for (const name of Object.keys(env))
+    if (name.startsWith('TRELLIS_') && !(name in settings))
+      problems.push(`${name} is not a setting of Trellis`)
+  problems.push(
+    ...together(env, ['TRELLIS_GITHUB_CLIENT_ID', 'TRELLIS_GITHUB_CLIENT_SECRET']),
+    ...together(env, ['TRELLIS_OIDC_ISSUER', 'TRELLIS_OIDC_CLIENT_ID', 'TRELLIS_OIDC_CLIENT_SECRET']),
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
+  return arrange(values as Values)
+}
+
+/** The settings in the shape their readers want. */
+function arrange(v: Values) {
+  const both = <A, B>(a: A | undefined, b: B | undefined) => (a && b ? ([a, b] as const) : undefined)
+  const github = both(v.TRELLIS_GITHUB_CLIENT_ID, v.TRELLIS_GITHUB_CLIENT_SECRET)
+  const oidc = both(v.TRELLIS_OIDC_CLIENT_ID, v.TRELLIS_OIDC_CLIENT_SECRET)
+  return {
+    listen: v.TRELLIS_LISTEN,
+    baseUrl: v.TRELLIS_BASE_URL,
+    data: v.TRELLIS_DATA,
+    database: { url: v.TRELLIS_DATABASE_URL, poolSize: v.TRELLIS_DATABASE_POOL },
+    secret: v.TRELLIS_SECRET,
+    owner: {
+      email: v.TRELLIS_OWNER_EMAIL.toLowerCase(),
+      key: v.TRELLIS_OWNER_KEY,
+      password: v.TRELLIS_OWNER_PASSWORD,
+    },
+    signUp: v.TRELLIS_SIGN_UP,
+    providers: {
+      github: github && { clientId: github[0], clientSecret: github[1] },
+      oidc:
+        v.TRELLIS_OIDC_ISSUER && oidc
+          ? {
+              issuer: v.TRELLIS_OIDC_ISSUER,
+              name: v.TRELLIS_OIDC_NAME,
+              clientId: oidc[0],
+              clientSecret: oidc[1],
+            }
+          : undefined,
+    },
+    trustedProxies: v.TRELLIS_TRUSTED_PROXIES,
+    corsOrigins: v.TRELLIS_CORS_ORIGINS,
+    metricsToken: v.TRELLIS_METRICS_TOKEN,
+    logLevel: v.TRELLIS_LOG_LEVEL,
+    shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
+    limits: {
+      requestsPerSecond: v.TRELLIS_RATE_PER_SECOND,
+      requestBurst: v.TRELLIS_RATE_BURST,
+      bodyBytes: v.TRELLIS_MAX_BODY_BYTES,
+      reposPerOrg: v.TRELLIS_ORG_MAX_REPOS,
+      orgsPerUser: v.TRELLIS_USER_MAX_ORGS,
+      keysPerUser: v.TRELLIS_USER_MAX_KEYS,
+    },
+  }
+}
+
+/** Settings that are of no use without each other. */
+function together(env: Record<string, string | undefined>, names: (keyof Settings)[]): string[] {
+  const missing = names.filter((name) => !env[name])
+  if (missing.length === 0 || missing.length === names.length) return []
+  return [
+    `${missing.join(' and ')} must be set too, beside ${names.filter((name) => env[name]).join(' and ')}`,
+  ]
+}

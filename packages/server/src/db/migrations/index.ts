@@ -1,0 +1,10 @@
+import type { ColumnTypes } from '../dialects.ts'
+import { foundation } from './0001-foundation.ts'
+
+export interface Migration {
+  name: string
+  statements(types: ColumnTypes): string[]
+}
+
+/** In order, the number is the place in this list. Forward only: what has landed is never edited. */
+export const migrations: readonly Migration[] = [foundation]

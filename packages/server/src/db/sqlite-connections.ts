@@ -1,0 +1,100 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const BUSY = 5
+const BUSY_DEADLINE_MS = 30_000
+const STATEMENTS_KEPT = 512
+
+export interface SqliteResult {
+  rows: unknown[]
+  /** How many rows a statement changed that returns none. */
+  changes?: bigint
+}
+
+/**
+ * One connection that writes and one that reads, both in WAL mode: a reader sees the last commit and never waits
+ * for a writer, not even for one that is in the middle of a transaction.
+ */
+export class SqliteConnections {
+  readonly #reader: SqliteConnection
+  readonly #writer: SqliteConnection
+  #writerFree: Promise<void> = Promise.resolve()
+
+  constructor(path: string) {
+    this.#writer = new SqliteConnection(path, { readOnly: false })
+    this.#reader = new SqliteConnection(path, { readOnly: true })
+  }
+
+  read(sql: string, parameters: readonly unknown[]): SqliteResult {
+    return this.#reader.run(sql, parameters)
+  }
+
+  /** Waits for its turn to be the only writer. The caller must call `release`, exactly once. */
+  async acquireWriter(): Promise<{ writer: SqliteConnection; release: () => void }> {
+    const before = this.#writerFree
+    let release = () => {}
+    this.#writerFree = new Promise((resolve) => {
+      release = resolve
+    })
+    await before
+    return { writer: this.#writer, release }
+  }
+
+  close(): void {
+    this.#reader.close()
+    this.#writer.close()
+  }
+}
+
+export class SqliteConnection {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
+
+  constructor(path: string, { readOnly }: { readOnly: boolean }) {
+    // A busy timeout inside SQLite would block the whole process; `whenFree` waits without blocking instead.
+    this.#db = new DatabaseSync(path, { readOnly, timeout: 0 })
+    this.#db.exec('pragma foreign_keys = on')
+    if (readOnly) return
+    this.#db.exec('pragma journal_mode = wal')
+    this.#db.exec('pragma synchronous = full')
+  }
+
+  run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
+    const { statement, returnsRows } = this.#prepare(sql)
+    if (returnsRows) return { rows: statement.all(...(parameters as never[])) }
+    return { rows: [], changes: BigInt(statement.run(...(parameters as never[])).changes) }
+  }
+
+  /** Runs a statement that takes the write lock, waiting while another process holds it. */
+  async whenFree(sql: string, parameters: readonly unknown[] = []): Promise<SqliteResult> {
+    const deadline = Date.now() + BUSY_DEADLINE_MS
+    for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+      try {
+        return this.run(sql, parameters)
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw error
+        await sleep(pause)
+      }
+    }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  #prepare(sql: string) {
+    const kept = this.#statements.get(sql)
+    if (kept) return kept
+    const statement = this.#db.prepare(sql)
+    const fresh = { statement, returnsRows: statement.columns().length > 0 }
+    const oldest = this.#statements.keys().next()
+    if (this.#statements.size >= STATEMENTS_KEPT && !oldest.done) this.#statements.delete(oldest.value)
+    this.#statements.set(sql, fresh)
+    return fresh
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
+}

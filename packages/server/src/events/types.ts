@@ -1,0 +1,14 @@
+/** What the service itself emits. Extensions may emit other types, but none that begins with one of these words. */
+export type ServiceEventType =
+  | `repo.${'created' | 'updated' | 'deleted'}`
+  | `token.${'created' | 'revoked'}`
+  | `key.${'created' | 'updated' | 'revoked'}`
+  | `org.${'created' | 'updated' | 'deleted'}`
+  | `member.${'added' | 'role.changed' | 'removed'}`
+  | `invitation.${'created' | 'cancelled'}`
+
+/** Whose log an event belongs to. */
+export type EventScope = `repo:${string}` | `org:${string}`
+
+export const repoScope = (repoId: string): EventScope => `repo:${repoId}`
+export const orgScope = (orgId: string): EventScope => `org:${orgId}`

@@ -1,0 +1,58 @@
+import type { Auth } from '../people/auth.ts'
+import { addressKey, isLoopback } from './address.ts'
+import { readBytes } from './body.ts'
+import { type Exchange, send } from './exchange.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export interface AuthDoorDeps {
+  auth: Auth
+  baseUrl: string
+  rateLimit: RateLimit
+  /** Tighter: how often somebody at one address may try a password for one account. */
+  passwordLimit: RateLimit
+  bodyBytes: number
+}
+
+/** The door to better-auth's own routes, behind our limits. Its answers are its own, not the error envelope. */
+export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyBytes }: AuthDoorDeps) {
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, path, query, address } = exchange
+    exchange.route = '/api/auth'
+    const key = isLoopback(address) ? undefined : addressKey(address)
+    if (key) rateLimit.take(`address:${key}`)
+    const body = await readBytes(request, bodyBytes)
+    if (key && path.endsWith('/sign-in/email')) passwordLimit.take(`${key} ${accountIn(body)}`)
+
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string' && !name.startsWith(':')) headers.set(name, value)
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+    const answer = await auth.handler(
+      new Request(new URL(path + query, baseUrl), {
+        method: request.method ?? 'GET',
+        headers,
+        ...(hasBody && { body: new Uint8Array(body) }),
+      }),
+    )
+    const type = answer.headers.get('content-type') ?? 'application/json'
+    const passed = Object.fromEntries(
+      ['location', 'set-auth-token', 'allow'].flatMap((name) => {
+        const value = answer.headers.get(name)
+        return value === null ? [] : [[name, value]]
+      }),
+    )
+    send(exchange, answer.status, type, Buffer.from(await answer.arrayBuffer()), {
+      ...passed,
+      'set-cookie': answer.headers.getSetCookie(),
+      'cache-control': 'no-store',
+    })
+  }
+}
+
+function accountIn(body: Buffer): string {
+  try {
+    return String(JSON.parse(body.toString()).email).toLowerCase().slice(0, 254)
+  } catch {
+    return ''
+  }
+}

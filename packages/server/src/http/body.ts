@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import { Fault } from '../fault.ts'
+
+/** A body must arrive in this time, however it drips. */
+const BODY_TIMEOUT_MS = 30_000
+
+/** Reads a JSON body; one that is absent or empty reads as undefined. */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readBytes(request, limit)
+  if (bytes.length === 0) return undefined
+  if (!isJson(request.headers['content-type']))
+    throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    throw unreadable(`The body is not valid JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > limit) return Promise.reject(tooLarge(limit, announced))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    const fail = (error: Error) => {
+      clearTimeout(timer)
+      request.off('data', onData)
+      reject(error)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) return fail(tooLarge(limit, size))
+      chunks.push(chunk)
+    }
+    request.on('data', onData)
+    request.on('end', () => {
+      clearTimeout(timer)
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size))
+    })
+    request.on('error', () => fail(new ClientGone()))
+    request.on('close', () => fail(new ClientGone()))
+  })
+}
+
+/** The client hung up in the middle of its request: there is nobody to answer. */
+export class ClientGone extends Error {}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const isJson = (type: string | undefined): boolean =>
+  type !== undefined && /^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)
+
+const unreadable = (message: string) => new Fault('BAD_REQUEST', { issues: [{ path: [], message }] })
+
+const tooLarge = (limit: number, observed: number) =>
+  new Fault('PAYLOAD_TOO_LARGE', { scope: 'git_workspace_memory', limit, observed })

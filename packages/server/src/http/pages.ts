@@ -1,0 +1,61 @@
+import type { Config } from '../config.ts'
+import { type Exchange, send, sendJson } from './exchange.ts'
+import { generateOpenApi, type OpenApiDocument } from './openapi.ts'
+import { referenceCss, referencePage } from './reference-page.ts'
+import type { Door } from './server.ts'
+
+export interface PagesDeps {
+  baseUrl: string
+  limits: Config['limits']
+  /** Whether the server can do its work: the database answers, and it is not about to stop. */
+  isReady(): Promise<boolean>
+  metrics: Door
+}
+
+const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+/** Everything that is read with GET at a path of its own. */
+export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): Record<string, Door> {
+  let document: Promise<OpenApiDocument> | undefined
+  const openApi = () => {
+    document ??= generateOpenApi(baseUrl)
+    return document
+  }
+
+  return {
+    '/': ({ response, requestId }: Exchange) => {
+      response.writeHead(302, { location: '/reference', 'x-request-id': requestId }).end()
+    },
+    '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
+    '/readyz': async (exchange) => {
+      const ready = await isReady()
+      sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
+    },
+    '/metrics': metrics,
+    '/limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
+    '/openapi.json': async (exchange) =>
+      sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
+    '/reference': async (exchange) =>
+      send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
+        'content-security-policy': PAGE_POLICY,
+        'cache-control': 'public, max-age=300',
+      }),
+    '/reference.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
+        'cache-control': 'public, max-age=300',
+      }),
+  }
+}
+
+/** The limits in force, for machines: what, how much, of which unit. */
+function presentLimits(limits: Config['limits']) {
+  return {
+    requests: {
+      perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
+      perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
+    },
+    body: { jsonBytes: limits.bodyBytes },
+    organization: { repositories: limits.reposPerOrg },
+    user: { ownedOrganizations: limits.orgsPerUser, keysPerOrganization: limits.keysPerUser },
+  }
+}

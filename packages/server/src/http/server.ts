@@ -1,0 +1,199 @@
+import {
+  createServer,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { API_PREFIX, type ErrorData } from '@trellis/contract'
+import { Fault } from '../fault.ts'
+import type { Log } from '../log.ts'
+import { ClientGone } from './body.ts'
+import type { Cors } from './cors.ts'
+import { envelopeOf, isExpected, malformedRequest, notFound, Refusal, wrongMethod } from './envelope.ts'
+import { type Exchange, newRequestId, sendJson } from './exchange.ts'
+import type { Metrics } from './metrics.ts'
+
+export type Door = (exchange: Exchange, headers?: OutgoingHttpHeaders) => Promise<void> | void
+
+export interface HttpServerDeps {
+  api: Door
+  auth: Door
+  /** What is answered to GET at these paths exactly. */
+  pages: Record<string, Door>
+  cors: Cors
+  addressOf(request: Exchange['request']): string
+  baseUrl: string
+  metrics: Metrics
+  log: Log
+}
+
+const HEADERS_TIMEOUT_MS = 15_000
+const KEEP_ALIVE_MS = 75_000
+/** How long a client may go on sending a body that has been refused. */
+const DRAIN_MS = 5_000
+
+/** Starts to listen, so that the port is known; `serve` has to follow in the same turn of the event loop. */
+export function openListener(host: string, port: number): Promise<Server> {
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve(server)
+    })
+  })
+}
+
+export const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+/** Takes no new connections and waits for the answers under way, for `graceMs` at the most. */
+export function closeGracefully(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const impatient = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(impatient)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** Sends every request to its door, and turns whatever goes wrong there into the error envelope. */
+export function serve(server: Server, deps: HttpServerDeps): void {
+  const { api, auth, pages, cors, addressOf, baseUrl, metrics, log } = deps
+
+  async function route(exchange: Exchange): Promise<void> {
+    const { path, request } = exchange
+    if (path.startsWith(`${API_PREFIX}/`)) {
+      const corsHeaders = cors.headers(exchange)
+      if (corsHeaders && cors.preflight(exchange, corsHeaders)) return
+      return api(exchange, corsHeaders)
+    }
+    if (path.startsWith('/api/auth/')) return auth(exchange)
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    if (!page) throw notFound()
+    exchange.route = path
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw wrongMethod('GET')
+    return page(exchange)
+  }
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const started = performance.now()
+    metrics.began()
+    try {
+      await route(exchange)
+    } catch (error) {
+      answerError(exchange, error)
+    } finally {
+      const ms = performance.now() - started
+      const { statusCode } = exchange.response
+      metrics.ended(exchange.route, statusCode, ms)
+      log.info('request', {
+        requestId: exchange.requestId,
+        method: exchange.request.method,
+        path: exchange.path,
+        status: statusCode,
+        ms: Math.round(ms * 10) / 10,
+        address: exchange.address,
+        ...(exchange.credentialId && { credentialId: exchange.credentialId }),
+      })
+    }
+  }
+
+  function answerError(exchange: Exchange, error: unknown): void {
+    const { request, response, requestId } = exchange
+    if (error instanceof ClientGone) {
+      response.destroy()
+      return
+    }
+    if (!isExpected(error)) {
+      metrics.failed()
+      log.error('unexpected error', { requestId, path: exchange.path, error })
+    }
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    const envelope = envelopeOf(error, requestId)
+    sendJson(exchange, envelope.status, envelope, {
+      ...cors.headers(exchange),
+      ...headersFor(error, baseUrl),
+      ...(!request.complete && { connection: 'close' }),
+    })
+    if (!request.complete) drain(request.socket)
+  }
+
+  server.on('request', (request, response) => {
+    const url = request.url ?? '/'
+    const query = url.indexOf('?')
+    void handle({
+      request,
+      response,
+      requestId: newRequestId(),
+      path: query < 0 ? url : url.slice(0, query),
+      query: query < 0 ? '' : url.slice(query),
+      address: addressOf(request),
+      route: 'unknown',
+    })
+  })
+  server.on('clientError', refuseMalformed)
+  server.on('checkExpectation', (request, response: ServerResponse) => {
+    const refusal = new Refusal(417, 'EXPECTATION_FAILED', 'Only Expect: 100-continue is understood')
+    const requestId = newRequestId()
+    sendJson(
+      { request, response, requestId, path: '', query: '', address: '', route: 'unknown' },
+      417,
+      envelopeOf(refusal, requestId),
+    )
+  })
+}
+
+function headersFor(error: unknown, baseUrl: string): OutgoingHttpHeaders {
+  if (error instanceof Refusal) return error.headers
+  if (!(error instanceof Fault)) return {}
+  if (error.code === 'UNAUTHENTICATED')
+    return {
+      'www-authenticate': `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`,
+    }
+  if (error.code === 'TOO_MANY_REQUESTS') {
+    const { retryAfterMs = 0 } = error.data as ErrorData<'TOO_MANY_REQUESTS'>
+    return { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+  }
+  return {}
+}
+
+/** Reads on for a while, so that the client gets to see the answer instead of a reset connection. */
+function drain(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), DRAIN_MS).unref()
+  socket.once('close', () => clearTimeout(timer))
+}
+
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400
+  const envelope =
+    status === 400
+      ? malformedRequest
+      : envelopeOf(
+          new Refusal(
+            status,
+            (STATUS_CODES[status] ?? '').toUpperCase().replaceAll(' ', '_'),
+            'The request could not be read',
+          ),
+          '',
+        )
+  const body = JSON.stringify(envelope)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../clock.ts'
+import type { Database } from '../schema.ts'
+
+const WRITE_EVERY_MS = 5_000
+
+export type KeyUsage = ReturnType<typeof createKeyUsage>
+
+/** Notes when keys were last used, and writes it down every few seconds rather than at every request. */
+export function createKeyUsage({ database, clock }: { database: Database; clock: Clock }) {
+  let used = new Map<string, number>()
+
+  async function write(): Promise<void> {
+    if (used.size === 0) return
+    const batch = used
+    used = new Map()
+    await database.transact(async (tx) => {
+      for (const [id, at] of batch)
+        await tx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
+    })
+  }
+
+  // A lost note is no harm: the next use makes another.
+  const timer = setInterval(() => write().catch(() => {}), WRITE_EVERY_MS).unref()
+
+  return {
+    note(keyId: string): void {
+      used.set(keyId, clock())
+    },
+    write,
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await write()
+    },
+  }
+}

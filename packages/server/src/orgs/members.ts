@@ -1,0 +1,103 @@
+import type { Member } from '@trellis/contract'
+import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
+import { pageFrom, textCursor } from '../cursors.ts'
+import { by, type EventsService } from '../events/service.ts'
+import { orgScope } from '../events/types.ts'
+import { forbidden, invalid } from '../fault.ts'
+import type { Database, Tx } from '../schema.ts'
+import type { OrgsService } from './service.ts'
+import * as store from './store.ts'
+
+export interface MembersDeps {
+  database: Database
+  events: EventsService
+  orgs: OrgsService
+  /** Ends what a person who leaves could still come in with. */
+  revokeCredentialsIn(tx: Tx, orgId: string, userId: string): Promise<void>
+}
+
+export type MembersService = ReturnType<typeof createMembersService>
+
+export function createMembersService({ database, events, orgs, revokeCredentialsIn }: MembersDeps) {
+  /** Nobody but an owner touches an owner, and the last owner stays one. */
+  async function requireMayTouch(tx: Tx, inside: Caller, target: store.MemberRow): Promise<void> {
+    if (target.role !== 'owner') return
+    requireOwner(inside)
+    if ((await store.countOwners(tx, target.org_id)) <= 1)
+      throw forbidden('insufficient_role', 'The last owner of an organization stays its owner')
+  }
+
+  return {
+    async list(
+      caller: Caller,
+      { orgSlug, cursor, limit }: { orgSlug: string; cursor?: string | undefined; limit: number },
+    ) {
+      const { org } = await orgs.open(caller, orgSlug, 'org:read')
+      const after = textCursor.decode(cursor) ?? ''
+      const rows = await store.listMembers(database.db, org.id, { after, limit: limit + 1 })
+      const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
+      return { items: items.map(presentMember), nextCursor }
+    },
+
+    async setRole(
+      caller: Caller,
+      { orgSlug, userId, role }: { orgSlug: string; userId: string; role: 'admin' | 'member' },
+    ): Promise<Member> {
+      const { org, inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      return database.transact(async (tx) => {
+        // Two owners who demote each other at once would both see the other: one of them has to wait.
+        await store.lockOrg(tx, org.id)
+        const target = await store.findMember(tx, org.id, userId)
+        if (!target) throw invalid(['userId'], 'Nobody with this id is a member of the organization')
+        await requireMayTouch(tx, inside, target)
+        if (target.role === role) return presentMember(target)
+        await store.updateRole(tx, target.id, role)
+        await events.append(tx, {
+          ...by(inside),
+          scope: orgScope(org.id),
+          type: 'member.role.changed',
+          subject: userId,
+          payload: { from: target.role, to: role },
+        })
+        return presentMember({ ...target, role })
+      })
+    },
+
+    async remove(
+      caller: Caller,
+      { orgSlug, userId }: { orgSlug: string; userId: string },
+    ): Promise<{ removed: boolean }> {
+      const { org, inside } = await orgs.open(caller, orgSlug, 'org:read')
+      // Anybody may leave.
+      if (userId !== caller.actor.id) requirePower(inside, 'org:admin')
+      return database.transact(async (tx) => {
+        await store.lockOrg(tx, org.id)
+        const target = await store.findMember(tx, org.id, userId)
+        if (!target) return { removed: false }
+        await requireMayTouch(tx, inside, target)
+        await revokeCredentialsIn(tx, org.id, userId)
+        await store.deleteMember(tx, target.id)
+        await events.append(tx, {
+          ...by(inside),
+          scope: orgScope(org.id),
+          type: 'member.removed',
+          subject: userId,
+          payload: { role: target.role },
+        })
+        return { removed: true }
+      })
+    },
+  }
+}
+
+export function presentMember(member: store.MemberWithUser): Member {
+  return {
+    id: member.id,
+    organizationId: member.org_id,
+    userId: member.user_id,
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    createdAt: member.created_at,
+  }
+}

@@ -1,0 +1,210 @@
+import type { Organization } from '@trellis/contract'
+import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
+import { type Power, scopePowers } from '../access/powers.ts'
+import type { Clock } from '../clock.ts'
+import { pageFrom, textCursor } from '../cursors.ts'
+import { Duplicate } from '../db/database.ts'
+import { by, bySystem, type EventsService } from '../events/service.ts'
+import { orgScope } from '../events/types.ts'
+import { Fault, forbidden } from '../fault.ts'
+import type { NewId } from '../ids.ts'
+import type { Database, Tx } from '../schema.ts'
+import { personalSlug } from './slugs.ts'
+import * as store from './store.ts'
+
+export interface OrgsDeps {
+  database: Database
+  events: EventsService
+  clock: Clock
+  newId: NewId
+  limits: { orgsPerUser: number }
+}
+
+export type OrgsService = ReturnType<typeof createOrgsService>
+
+const SLUG_ATTEMPTS = 10
+
+export function createOrgsService({ database, events, clock, newId, limits }: OrgsDeps) {
+  const newOrg = (slug: string, name: string, personalUserId: string | null) => ({
+    id: newId('org'),
+    slug,
+    name,
+    personal_user_id: personalUserId,
+    frozen: 0,
+    repo_count: 0,
+    created_at: clock(),
+    updated_at: clock(),
+  })
+
+  const addOwner = (tx: Tx, orgId: string, userId: string) =>
+    store.insertMember(tx, {
+      id: newId('mem'),
+      org_id: orgId,
+      user_id: userId,
+      role: 'owner',
+      created_at: clock(),
+    })
+
+  /** The organization a person works in when they name none. Made at sign-up; a second call finds the first one's. */
+  async function createPersonalIn(tx: Tx, user: { id: string; name: string; email: string }) {
+    const existing = await store.findHomeMembership(tx, user.id)
+    if (existing) return existing
+    for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt++) {
+      const org = await store.insertOrg(tx, newOrg(personalSlug(user.email, attempt), user.name, user.id))
+      if (!org) continue
+      await addOwner(tx, org.id, user.id)
+      await events.append(tx, {
+        ...bySystem,
+        scope: orgScope(org.id),
+        type: 'org.created',
+        subject: org.slug,
+        payload: { personal: true, ownerId: user.id },
+      })
+      return { ...org, role: 'owner' as const }
+    }
+    throw new Error('No free slug for a personal organization')
+  }
+
+  /**
+   * Finds the organization a slug addresses and asks for `power` in it. One the caller is no member of looks the same
+   * as one that does not exist. A credential made in one organization opens no other.
+   */
+  async function open(caller: Caller, slug: string, power: Power) {
+    const org =
+      caller.credential.kind === 'session' || caller.org.slug === slug
+        ? await store.findMembership(database.db, caller.actor.id, slug)
+        : undefined
+    if (!org) throw forbidden('not_a_member')
+    const inside: Caller = {
+      ...caller,
+      org: { id: org.id, slug: org.slug, frozen: org.frozen === 1 },
+      role: org.role,
+    }
+    requirePower(inside, power)
+    return { org, inside }
+  }
+
+  return {
+    createPersonalIn,
+    open,
+
+    /** The organization a person acts in: the one they name, or their own. */
+    async home(userId: string, slug: string | undefined) {
+      if (slug === undefined) return store.findHomeMembership(database.db, userId)
+      const org = await store.findMembership(database.db, userId, slug)
+      if (!org) throw forbidden('not_a_member')
+      return org
+    },
+
+    async create(caller: Caller, input: { slug: string; name?: string | undefined }): Promise<Organization> {
+      // Not a matter of the role in any organization: whoever may speak for a person may found one for them.
+      if (!scopePowers(caller.scopes).has('org:admin')) throw forbidden('scope_missing')
+      return database.transact(async (tx) => {
+        const owned = await store.countOwned(tx, caller.actor.id)
+        if (owned >= limits.orgsPerUser)
+          throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: limits.orgsPerUser, observed: owned })
+        const org = await store.insertOrg(tx, newOrg(input.slug, input.name ?? input.slug, null))
+        if (!org) throw new Fault('ORG_SLUG_TAKEN', { slug: input.slug })
+        await addOwner(tx, org.id, caller.actor.id)
+        await events.append(tx, {
+          ...by(caller),
+          scope: orgScope(org.id),
+          type: 'org.created',
+          subject: org.slug,
+        })
+        return present({ ...org, role: 'owner' })
+      })
+    },
+
+    async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
+      requirePower(caller, 'org:read')
+      const rows = await store.listMemberships(database.db, caller.actor.id, {
+        after: textCursor.decode(cursor) ?? '',
+        limit: limit + 1,
+        onlyOrgId: caller.credential.kind === 'session' ? undefined : caller.org.id,
+      })
+      const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.slug))
+      return { items: items.map(present), nextCursor }
+    },
+
+    async get(caller: Caller, slug: string): Promise<Organization> {
+      const { org } = await open(caller, slug, 'org:read')
+      return present(org)
+    },
+
+    async update(
+      caller: Caller,
+      input: {
+        orgSlug: string
+        slug?: string | undefined
+        name?: string | undefined
+        frozen?: boolean | undefined
+      },
+    ): Promise<Organization> {
+      const { org, inside } = await open(caller, input.orgSlug, 'org:admin')
+      // These break every remote, or every push.
+      if (input.slug !== undefined || input.frozen !== undefined) requireOwner(inside)
+      const changes = {
+        slug: input.slug ?? org.slug,
+        name: input.name ?? org.name,
+        frozen: Number(input.frozen ?? org.frozen),
+      }
+      const renamed = database.transact(async (tx) => {
+        const updated = await store.updateOrg(tx, org.id, { ...changes, updated_at: clock() })
+        if (!updated) throw forbidden('not_a_member')
+        await events.append(tx, {
+          ...by(inside),
+          scope: orgScope(org.id),
+          type: 'org.updated',
+          subject: updated.slug,
+          payload: { slug: updated.slug, name: updated.name, frozen: updated.frozen === 1 },
+        })
+        return present({ ...updated, role: org.role })
+      })
+      return renamed.catch((error) => {
+        throw error instanceof Duplicate ? new Fault('ORG_SLUG_TAKEN', { slug: changes.slug }) : error
+      })
+    },
+
+    async delete(caller: Caller, slug: string): Promise<{ deleted: boolean }> {
+      const { org, inside } = await open(caller, slug, 'org:admin')
+      requireOwner(inside)
+      return database.transact(async (tx) => {
+        const current = await store.lockOrg(tx, org.id)
+        if (!current) throw forbidden('not_a_member')
+        if ((await store.countOwned(tx, caller.actor.id)) <= 1) throw new Fault('ORG_LAST_OWNED', { slug })
+        if (current.repo_count > 0) throw new Fault('ORG_HAS_REPOS', { slug, repoCount: current.repo_count })
+        await events.append(tx, {
+          ...by(inside),
+          scope: orgScope(org.id),
+          type: 'org.deleted',
+          subject: slug,
+        })
+        await store.deleteOrg(tx, org.id)
+        return { deleted: true }
+      })
+    },
+
+    /** Counts a repository that is being made, within the organization's quota. */
+    async addRepoIn(tx: Tx, orgId: string, limit: number): Promise<void> {
+      if (!(await store.addRepo(tx, orgId, limit)))
+        throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: limit, projected: limit + 1 })
+    },
+
+    subtractRepoIn: store.subtractRepo,
+  }
+}
+
+function present(org: store.MembershipRow): Organization {
+  return {
+    id: org.id,
+    slug: org.slug,
+    name: org.name,
+    personal: org.personal_user_id !== null,
+    frozen: org.frozen === 1,
+    role: org.role,
+    repoCount: org.repo_count,
+    createdAt: org.created_at,
+    updatedAt: org.updated_at,
+  }
+}

@@ -1,0 +1,236 @@
+import type { Role } from '@trellis/contract'
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+interface OrgsTable {
+  id: string
+  slug: string
+  name: string
+  /** Set on the organization made for a person at sign-up. */
+  personal_user_id: string | null
+  frozen: number
+  repo_count: number
+  created_at: number
+  updated_at: number
+}
+
+interface MembersTable {
+  id: string
+  org_id: string
+  user_id: string
+  role: Role
+  created_at: number
+}
+
+interface InvitationsTable {
+  id: string
+  org_id: string
+  email: string
+  role: Role
+  invited_by: string
+  created_at: number
+  expires_at: number
+}
+
+export interface OrgTables {
+  orgs: OrgsTable
+  members: MembersTable
+  invitations: InvitationsTable
+}
+
+export type OrgRow = Selectable<OrgsTable>
+export type MemberRow = Selectable<MembersTable>
+export type InvitationRow = Selectable<InvitationsTable>
+
+/** An organization as one of its members sees it. */
+export type MembershipRow = OrgRow & { role: Role }
+
+const memberships = (q: Db, userId: string) =>
+  q
+    .selectFrom('members')
+    .innerJoin('orgs', 'orgs.id', 'members.org_id')
+    .selectAll('orgs')
+    .select('members.role')
+    .where('members.user_id', '=', userId)
+
+export const findMembership = (q: Db, userId: string, slug: string): Promise<MembershipRow | undefined> =>
+  memberships(q, userId).where('orgs.slug', '=', slug).executeTakeFirst()
+
+/** The personal organization; for someone who deleted it, the one they have been in the longest. */
+export const findHomeMembership = (q: Db, userId: string): Promise<MembershipRow | undefined> =>
+  memberships(q, userId)
+    .orderBy((eb) => eb.case().when('orgs.personal_user_id', '=', userId).then(0).else(1).end())
+    .orderBy('members.created_at')
+    .orderBy('members.id')
+    .limit(1)
+    .executeTakeFirst()
+
+export const listMemberships = (
+  q: Db,
+  userId: string,
+  { after, limit, onlyOrgId }: { after: string; limit: number; onlyOrgId?: string | undefined },
+): Promise<MembershipRow[]> =>
+  memberships(q, userId)
+    .where('orgs.slug', '>', after)
+    .$if(onlyOrgId !== undefined, (query) => query.where('orgs.id', '=', onlyOrgId ?? ''))
+    .orderBy('orgs.slug')
+    .limit(limit)
+    .execute()
+
+export async function countOwned(q: Db, userId: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('members')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Undefined when the slug is taken, or the person has a personal organization already. */
+export const insertOrg = (tx: Tx, row: Insertable<OrgsTable>): Promise<OrgRow | undefined> =>
+  tx
+    .insertInto('orgs')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const updateOrg = (tx: Tx, id: string, changes: Updateable<OrgsTable>): Promise<OrgRow | undefined> =>
+  tx.updateTable('orgs').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+
+/** The row as it is now, locked until the transaction ends. */
+export const lockOrg = (tx: Tx, id: string): Promise<OrgRow | undefined> =>
+  tx
+    .updateTable('orgs')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export async function deleteOrg(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('orgs').where('id', '=', id).execute()
+}
+
+/** Counts one repository more; false when that would be more than `limit`. */
+export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boolean> {
+  const row = await tx
+    .updateTable('orgs')
+    .set((eb) => ({ repo_count: eb('repo_count', '+', eb.lit(1)) }))
+    .where('id', '=', orgId)
+    .where('repo_count', '<', limit)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function subtractRepo(tx: Tx, orgId: string): Promise<void> {
+  await tx
+    .updateTable('orgs')
+    .set((eb) => ({ repo_count: eb('repo_count', '-', eb.lit(1)) }))
+    .where('id', '=', orgId)
+    .execute()
+}
+
+/** A member with what is known of the person. */
+export type MemberWithUser = MemberRow & { email: string; name: string }
+
+const membersWithUsers = (q: Db, orgId: string) =>
+  q
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .selectAll('members')
+    .select(['users.email', 'users.name'])
+    .where('members.org_id', '=', orgId)
+
+export const findMember = (q: Db, orgId: string, userId: string): Promise<MemberWithUser | undefined> =>
+  membersWithUsers(q, orgId).where('members.user_id', '=', userId).executeTakeFirst()
+
+export const findMemberByEmail = (q: Db, orgId: string, email: string): Promise<MemberWithUser | undefined> =>
+  membersWithUsers(q, orgId).where('users.email', '=', email).executeTakeFirst()
+
+export const listMembers = (
+  q: Db,
+  orgId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<MemberWithUser[]> =>
+  membersWithUsers(q, orgId).where('members.id', '>', after).orderBy('members.id').limit(limit).execute()
+
+/** False when the person is a member already. */
+export async function insertMember(tx: Tx, row: Insertable<MembersTable>): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('members')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'user_id']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export async function updateRole(tx: Tx, memberId: string, role: Role): Promise<void> {
+  await tx.updateTable('members').set({ role }).where('id', '=', memberId).execute()
+}
+
+export async function deleteMember(tx: Tx, memberId: string): Promise<void> {
+  await tx.deleteFrom('members').where('id', '=', memberId).execute()
+}
+
+export async function countOwners(q: Db, orgId: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('members')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('org_id', '=', orgId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** A second invitation for the same address replaces the first. */
+export const upsertInvitation = (tx: Tx, row: Insertable<InvitationsTable>): Promise<InvitationRow> =>
+  tx
+    .insertInto('invitations')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'email']).doUpdateSet(row))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+export type InvitationWithOrg = InvitationRow & { slug: string; org_name: string }
+
+const openInvitations = (q: Db, now: number) =>
+  q
+    .selectFrom('invitations')
+    .innerJoin('orgs', 'orgs.id', 'invitations.org_id')
+    .selectAll('invitations')
+    .select(['orgs.slug', 'orgs.name as org_name'])
+    .where('invitations.expires_at', '>', now)
+
+export const findInvitation = (q: Db, id: string, now: number): Promise<InvitationWithOrg | undefined> =>
+  openInvitations(q, now).where('invitations.id', '=', id).executeTakeFirst()
+
+export async function invitationExistsFor(q: Db, email: string, now: number): Promise<boolean> {
+  const found = await openInvitations(q, now)
+    .where('invitations.email', '=', email)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+export const listInvitations = (
+  q: Db,
+  whose: { orgId: string } | { email: string },
+  { now, after, limit }: { now: number; after: string; limit: number },
+): Promise<InvitationWithOrg[]> => {
+  const open = openInvitations(q, now)
+    .where('invitations.id', '>', after)
+    .orderBy('invitations.id')
+    .limit(limit)
+  return 'orgId' in whose
+    ? open.where('invitations.org_id', '=', whose.orgId).execute()
+    : open.where('invitations.email', '=', whose.email).execute()
+}
+
+/** False when somebody else took or withdrew it first. */
+export async function deleteInvitation(tx: Tx, id: string): Promise<boolean> {
+  const deleted = await tx.deleteFrom('invitations').where('id', '=', id).returning('id').executeTakeFirst()
+  return deleted !== undefined
+}

@@ -1,0 +1,131 @@
+import { APIError, betterAuth } from 'better-auth'
+import { bearer, genericOAuth } from 'better-auth/plugins'
+import type { Config } from '../config.ts'
+import type { IdPrefix, NewId } from '../ids.ts'
+import type { Database } from '../schema.ts'
+
+export interface AuthDeps {
+  database: Database
+  newId: NewId
+  baseUrl: string
+  secret: string
+  signUp: Config['signUp']
+  providers: Config['providers']
+  trustedOrigins: string[]
+  /** Whether an invitation lets this person sign up. */
+  isInvited(user: { email: string; emailVerified: boolean }, invitationId?: string): Promise<boolean>
+  /** Gives a new person their organization. */
+  welcome(user: { id: string; name: string; email: string }): Promise<void>
+}
+
+export type Auth = ReturnType<typeof createAuth>
+
+/** The header by which somebody whose address is not verified names the invitation they sign up with. */
+export const INVITATION_HEADER = 'trellis-invitation'
+
+const idPrefixes: Record<string, IdPrefix> = {
+  user: 'usr',
+  session: 'ses',
+  account: 'acc',
+  verification: 'ver',
+}
+
+/** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
+export function createAuth({ database, newId, signUp, providers, ...deps }: AuthDeps) {
+  return betterAuth({
+    baseURL: deps.baseUrl,
+    basePath: '/api/auth',
+    secret: deps.secret,
+    trustedOrigins: deps.trustedOrigins,
+    telemetry: { enabled: false },
+    // The address is not read from headers here: the server in front of this limits callers itself.
+    rateLimit: { enabled: false },
+    advanced: {
+      cookiePrefix: 'trellis',
+      ipAddress: { disableIpTracking: true },
+      database: {
+        generateId: ({ model }) => newId(idPrefixes[model] ?? 'ver'),
+      },
+    },
+    logger: { disabled: true },
+    database: { db: database.db, type: database.dialect, transaction: true },
+    emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 256 },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+    session: {
+      modelName: 'sessions',
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      encryptOAuthTokens: true,
+      fields: {
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        userId: 'user_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+    databaseHooks: {
+      user: {
+        create: {
+          // Here and not at the sign-up route, so that the policy also holds for people a provider sends.
+          before: async (user, context) => {
+            if (signUp === 'open') return
+            const invitation = context?.request?.headers.get(INVITATION_HEADER) ?? undefined
+            if (signUp === 'invited' && (await deps.isInvited(user, invitation))) return
+            throw new APIError('FORBIDDEN', {
+              code: 'SIGN_UP_CLOSED',
+              message:
+                signUp === 'closed'
+                  ? 'Sign-up is closed on this server'
+                  : `Sign-up needs an invitation for this address, named in the ${INVITATION_HEADER} header`,
+            })
+          },
+          after: (user) => deps.welcome(user),
+        },
+      },
+    },
+    ...(providers.github && { socialProviders: { github: providers.github } }),
+    plugins: [
+      bearer(),
+      ...(providers.oidc
+        ? [
+            genericOAuth({
+              config: [
+                {
+                  providerId: 'oidc',
+                  name: providers.oidc.name,
+                  discoveryUrl: `${providers.oidc.issuer}/.well-known/openid-configuration`,
+                  requireIdTokenVerification: true,
+                  clientId: providers.oidc.clientId,
+                  clientSecret: providers.oidc.clientSecret,
+                  scopes: ['openid', 'email', 'profile'],
+                  pkce: true,
+                },
+              ],
+            }),
+          ]
+        : []),
+    ],
+  })
+}

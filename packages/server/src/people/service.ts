@@ -1,0 +1,15 @@
+import type { Db } from '../schema.ts'
+import * as store from './store.ts'
+
+export type PeopleService = ReturnType<typeof createPeopleService>
+
+/** What the rest of the service needs to know of a person; signing up and in is better-auth's. */
+export function createPeopleService({ db }: { db: Db }) {
+  return {
+    async get(userId: string): Promise<{ email: string; emailVerified: boolean }> {
+      const user = await store.findUser(db, userId)
+      if (!user) throw new Error(`No user ${userId}`)
+      return { email: user.email, emailVerified: Boolean(user.email_verified) }
+    },
+  }
+}

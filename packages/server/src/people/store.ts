@@ -1,0 +1,76 @@
+import { type ColumnType, sql } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+/** SQLite keeps these as text and numbers, PostgreSQL as its own types; better-auth translates for both. */
+type Instant = ColumnType<Date | string, Date | string, Date | string>
+type Flag = ColumnType<boolean | number, boolean | number, boolean | number>
+
+interface UsersTable {
+  id: string
+  name: string
+  email: string
+  email_verified: Flag
+  image: string | null
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface AccountsTable {
+  id: string
+  account_id: string
+  provider_id: string
+  user_id: string
+  password: string | null
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface PeopleTables {
+  users: UsersTable
+  accounts: AccountsTable
+}
+
+export interface NewUser {
+  id: string
+  name: string
+  email: string
+  accountId: string
+  passwordHash: string
+  now: number
+}
+
+export const findUser = (q: Db, id: string) =>
+  q.selectFrom('users').select(['email', 'email_verified']).where('id', '=', id).executeTakeFirst()
+
+export async function anyUserExists(q: Db): Promise<boolean> {
+  return (await q.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** A person with a password, as better-auth would write one. */
+export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
+  const now = new Date(user.now).toISOString()
+  await tx
+    .insertInto('users')
+    .values({
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      email_verified: sql<number>`true`,
+      image: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await tx
+    .insertInto('accounts')
+    .values({
+      id: user.accountId,
+      account_id: user.id,
+      provider_id: 'credential',
+      user_id: user.id,
+      password: user.passwordHash,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+}

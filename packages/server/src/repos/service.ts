@@ -1,0 +1,184 @@
+import type { Repo } from '@trellis/contract'
+import { type Caller, can, requirePower, requireThawed } from '../access/caller.ts'
+import type { Power } from '../access/powers.ts'
+import { type Clock, isoTimeOrNull } from '../clock.ts'
+import { pageFrom, textCursor } from '../cursors.ts'
+import { Duplicate } from '../db/database.ts'
+import { by, type EventsService } from '../events/service.ts'
+import { repoScope } from '../events/types.ts'
+import { Fault, forbidden, invalid } from '../fault.ts'
+import { parseBranchName } from '../git/names.ts'
+import type { NewId } from '../ids.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import type { Database } from '../schema.ts'
+import * as store from './store.ts'
+
+export interface ReposDeps {
+  database: Database
+  events: EventsService
+  orgs: OrgsService
+  clock: Clock
+  newId: NewId
+  /** Where clients reach this server. */
+  baseUrl: string
+  limits: { reposPerOrg: number }
+}
+
+export type ReposService = ReturnType<typeof createReposService>
+
+export function createReposService({ database, events, orgs, clock, newId, baseUrl, limits }: ReposDeps) {
+  function requireWritable(caller: Caller, repo: store.RepoRow): void {
+    requireThawed(caller)
+    if (repo.read_only === 1) throw forbidden('write_frozen')
+  }
+
+  /**
+   * Finds a repository of the acting organization and asks for `power` on it: first existence, then permission. One
+   * that the caller may not see does not exist.
+   */
+  async function open(caller: Caller, name: string, power: Power): Promise<store.RepoRow> {
+    const repo = await store.findByName(database.db, { orgId: caller.org.id, name, now: clock() })
+    const visible = can(caller, 'repo:read') && (!caller.onlyRepoId || caller.onlyRepoId === repo?.id)
+    if (!repo || !visible) throw new Fault('REPO_NOT_FOUND', { name })
+    requirePower(caller, power)
+    if (power === 'repo:write') requireWritable(caller, repo)
+    return repo
+  }
+
+  function present(caller: Caller, repo: store.RepoRow): Repo {
+    return {
+      name: repo.name,
+      ownerId: repo.org_id,
+      defaultBranch: repo.default_branch,
+      artifactId: repo.artifact_id,
+      remote: `${baseUrl}/git/${caller.org.slug}/${repo.name}.git`,
+      readOnly: repo.read_only === 1,
+      canWrite: can(caller, 'repo:write') && repo.read_only === 0 && !caller.org.frozen,
+      canAdmin: can(caller, 'repo:admin'),
+      sizeBytes: repo.size_bytes,
+      lastPushAt: isoTimeOrNull(repo.last_push_at),
+      source: repo.source,
+      createdAt: repo.created_at,
+      updatedAt: repo.updated_at,
+    }
+  }
+
+  return {
+    open,
+    requireWritable,
+
+    async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
+      requirePower(caller, 'repo:read')
+      const rows = await store.listByName(database.db, {
+        orgId: caller.org.id,
+        now: clock(),
+        after: textCursor.decode(cursor) ?? '',
+        limit: limit + 1,
+        onlyId: caller.onlyRepoId,
+      })
+      const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.name))
+      return { items: items.map((row) => present(caller, row)), nextCursor }
+    },
+
+    /** A repository costs one row until its first object arrives. */
+    async create(
+      caller: Caller,
+      { name, defaultBranch }: { name: string; defaultBranch: string },
+    ): Promise<Repo> {
+      requirePower(caller, 'repo:write')
+      // A credential for one repository makes no others.
+      if (caller.onlyRepoId) throw forbidden('scope_missing')
+      requireThawed(caller)
+      requireBranchName(defaultBranch)
+      return database.transact(async (tx) => {
+        await orgs.addRepoIn(tx, caller.org.id, limits.reposPerOrg)
+        const repo = await store.insert(tx, {
+          id: newId('repo'),
+          org_id: caller.org.id,
+          name,
+          artifact_id: newId('art'),
+          default_branch: defaultBranch,
+          read_only: 0,
+          size_bytes: 0,
+          last_push_at: null,
+          source: null,
+          expires_at: null,
+          created_at: clock(),
+          updated_at: clock(),
+        })
+        if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
+        await events.append(tx, {
+          ...by(caller),
+          scope: repoScope(repo.id),
+          type: 'repo.created',
+          subject: name,
+          payload: { name, defaultBranch },
+        })
+        return present(caller, repo)
+      })
+    },
+
+    async get(caller: Caller, { name }: { name: string }): Promise<Repo> {
+      return present(caller, await open(caller, name, 'repo:read'))
+    },
+
+    async update(
+      caller: Caller,
+      input: {
+        name: string
+        newName?: string | undefined
+        defaultBranch?: string | undefined
+        readOnly?: boolean | undefined
+      },
+    ): Promise<Repo> {
+      const repo = await open(caller, input.name, 'repo:admin')
+      if (input.defaultBranch !== undefined) requireBranchName(input.defaultBranch)
+      const changes = {
+        name: input.newName ?? repo.name,
+        default_branch: input.defaultBranch ?? repo.default_branch,
+        read_only: Number(input.readOnly ?? repo.read_only),
+      }
+      const renamed = database.transact(async (tx) => {
+        const updated = await store.update(tx, repo.id, { ...changes, updated_at: clock() })
+        if (!updated) throw new Fault('REPO_NOT_FOUND', { name: input.name })
+        await events.append(tx, {
+          ...by(caller),
+          scope: repoScope(repo.id),
+          type: 'repo.updated',
+          subject: updated.name,
+          payload: {
+            name: updated.name,
+            previousName: repo.name,
+            defaultBranch: updated.default_branch,
+            readOnly: updated.read_only === 1,
+          },
+        })
+        return present(caller, updated)
+      })
+      return renamed.catch((error) => {
+        throw error instanceof Duplicate ? new Fault('REPO_ALREADY_EXISTS', { name: changes.name }) : error
+      })
+    },
+
+    async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
+      const { id } = await open(caller, name, 'repo:admin')
+      return database.transact(async (tx) => {
+        const repo = await store.remove(tx, id)
+        if (!repo) throw new Fault('REPO_NOT_FOUND', { name })
+        await orgs.subtractRepoIn(tx, repo.org_id)
+        await events.append(tx, {
+          ...by(caller),
+          scope: repoScope(id),
+          type: 'repo.deleted',
+          subject: repo.name,
+          payload: { name: repo.name },
+        })
+        return { deleted: true }
+      })
+    },
+  }
+}
+
+function requireBranchName(name: string): void {
+  if (!parseBranchName(name)) throw invalid(['defaultBranch'], 'This is not a valid branch name')
+}

@@ -1,0 +1,69 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+interface ReposTable {
+  id: string
+  org_id: string
+  name: string
+  /** The set of git objects behind the repository. */
+  artifact_id: string
+  default_branch: string
+  read_only: number
+  size_bytes: number
+  last_push_at: number | null
+  /** Where it was imported or forked from. */
+  source: string | null
+  expires_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface RepoTables {
+  repos: ReposTable
+}
+
+export type RepoRow = Selectable<ReposTable>
+
+/** A repository past its end is gone, even before it is swept away. */
+const liveRepos = (q: Db, orgId: string, now: number) =>
+  q
+    .selectFrom('repos')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+
+export const findByName = (
+  q: Db,
+  { orgId, name, now }: { orgId: string; name: string; now: number },
+): Promise<RepoRow | undefined> => liveRepos(q, orgId, now).where('name', '=', name).executeTakeFirst()
+
+export interface RepoPage {
+  orgId: string
+  now: number
+  after: string
+  limit: number
+  onlyId?: string | undefined
+}
+
+export const listByName = (q: Db, { orgId, now, after, limit, onlyId }: RepoPage): Promise<RepoRow[]> =>
+  liveRepos(q, orgId, now)
+    .where('name', '>', after)
+    .$if(onlyId !== undefined, (query) => query.where('id', '=', onlyId ?? ''))
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+
+/** Undefined when the organization has a repository of that name. */
+export const insert = (tx: Tx, row: Insertable<ReposTable>): Promise<RepoRow | undefined> =>
+  tx
+    .insertInto('repos')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['org_id', 'name']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
+  tx.updateTable('repos').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+
+export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
+  tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()

@@ -1,0 +1,26 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database as AnyDatabase } from './db/database.ts'
+import type { EventTables } from './events/store.ts'
+import type { KeyTables } from './keys/store.ts'
+import type { OrgTables } from './orgs/store.ts'
+import type { PeopleTables } from './people/store.ts'
+import type { RepoTables } from './repos/store.ts'
+import type { SettingTables } from './server-key.ts'
+import type { TokenTables } from './tokens/store.ts'
+
+/** All tables, each typed where its SQL lives. */
+export type Schema = PeopleTables &
+  OrgTables &
+  KeyTables &
+  TokenTables &
+  RepoTables &
+  EventTables &
+  SettingTables
+
+export type Database = AnyDatabase<Schema>
+
+/** For reading, inside a transaction or not. */
+export type Db = Kysely<Schema>
+
+/** For writing: only `Database.transact` makes one. */
+export type Tx = Transaction<Schema>

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ErrorEnvelope, ErrorEnvelope as ErrorEnvelopeSchema } from '@trellis/contract'
+import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
+import { type App, startApp } from '../app.ts'
+import { parseConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import type { TestDatabase } from './databases.ts'
+
+/** A whole Trellis on a port of its own, whose every answer is held against the contract. */
+export interface TestApp extends App {
+  /** Turns the clock forward. */
+  pass(ms: number): void
+  now(): number
+  /** Everything logged so far. */
+  logged(): string
+  client(token?: string, org?: string): TrellisClient
+  /** Calls an operation and gives status and body, whatever they are. */
+  call(path: string, input?: unknown, options?: CallOptions): Promise<Answer>
+  /** Signs somebody up and gives their session. */
+  signUp(name: string): Promise<{ token: string; userId: string; email: string; slug: string }>
+}
+
+export interface CallOptions {
+  token?: string | undefined
+  org?: string
+  headers?: Record<string, string>
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
+  body: any
+}
+
+export async function startTestApp(
+  database: TestDatabase,
+  env: Record<string, string> = {},
+): Promise<TestApp> {
+  const data = await mkdtemp(join(tmpdir(), 'trellis-data-'))
+  let skew = 0
+  let log = ''
+  const now = () => Date.now() + skew
+  const app = await startApp({
+    config: parseConfig({
+      TRELLIS_LISTEN: '127.0.0.1:0',
+      TRELLIS_DATA: data,
+      TRELLIS_DATABASE_URL: database.url,
+      TRELLIS_DATABASE_POOL: '4',
+      ...env,
+    }),
+    log: createLog('debug', (lines) => {
+      log += lines
+    }),
+    clock: now,
+    checkOutput: true,
+  })
+
+  async function call(
+    path: string,
+    input?: unknown,
+    { token, org, headers }: CallOptions = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${app.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers: {
+        ...(input !== undefined && { 'content-type': 'application/json' }),
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(org && { 'trellis-org': org }),
+        ...headers,
+      },
+      ...(input !== undefined && { body: JSON.stringify(input) }),
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+
+  return {
+    ...app,
+    pass: (ms) => {
+      skew += ms
+    },
+    now,
+    logged: () => log,
+    client: (token, org) =>
+      createTrellisClient({ url: app.url, ...(token && { token }), ...(org && { org }) }),
+    call,
+    async signUp(name) {
+      const email = `${name}@example.com`
+      const response = await fetch(`${app.url}/api/auth/sign-up/email`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, name, password: 'correct horse battery' }),
+      })
+      if (!response.ok) throw new Error(`sign-up failed: ${response.status} ${await response.text()}`)
+      const { token, user } = (await response.json()) as { token: string; user: { id: string } }
+      const orgs = await call('orgs/list', {}, { token })
+      return { token, userId: user.id, email, slug: orgs.body.items[0].slug }
+    },
+    async stop() {
+      await app.stop()
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Throws unless an answer is a failure in the one envelope, with nothing more and nothing less. */
+export function asEnvelope({ status, body }: Answer): ErrorEnvelope {
+  const envelope = ErrorEnvelopeSchema.strict().parse(body)
+  if (envelope.status !== status)
+    throw new Error(`status ${status} with an envelope that says ${envelope.status}`)
+  return envelope
+}

@@ -1,0 +1,143 @@
+import type { AccessScope, NewRepoToken, RepoToken, TokenValidation } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { type Clock, isoTime, isoTimeOrNull } from '../clock.ts'
+import { type Author, by, type EventsService } from '../events/service.ts'
+import { repoScope } from '../events/types.ts'
+import type { NewId } from '../ids.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Database, Tx } from '../schema.ts'
+import { hashSecret, mintSecret, secretKind, shownPrefix } from '../secrets.ts'
+import * as store from './store.ts'
+
+/** Tokens that ended are listed for this long, at most this many in all. */
+const ENDED_SHOWN_MS = 7 * 24 * 60 * 60 * 1000
+const LISTED = 1000
+
+/** Why a token exists. */
+export type TokenOp = 'api' | 'invite' | 'run' | 'import'
+
+export interface TokensDeps {
+  database: Database
+  events: EventsService
+  repos: ReposService
+  clock: Clock
+  newId: NewId
+}
+
+export type TokensService = ReturnType<typeof createTokensService>
+
+/** Tokens for one repository each: read or write, always expiring. */
+export function createTokensService({ database, events, repos, clock, newId }: TokensDeps) {
+  const told = (author: Author, token: store.TokenRow) => ({
+    ...author,
+    scope: repoScope(token.repo_id),
+    subject: token.id,
+    payload: { scope: token.scope, op: token.op, expiresAt: isoTime(token.expires_at) },
+  })
+
+  async function mintIn(
+    tx: Tx,
+    author: Author,
+    repo: { id: string; artifact_id: string; expires_at: number | null },
+    { scope, op, ttlSeconds }: { scope: AccessScope; op: TokenOp; ttlSeconds: number },
+  ): Promise<NewRepoToken> {
+    const secret = mintSecret('trt')
+    const token = await store.insertToken(tx, {
+      id: newId('tok'),
+      repo_id: repo.id,
+      store_token_id: newId('atk'),
+      prefix: shownPrefix(secret),
+      secret_hash: hashSecret(secret),
+      scope,
+      op,
+      actor_kind: author.actor.kind,
+      actor_id: author.actor.id,
+      created_at: clock(),
+      expires_at: Math.min(clock() + ttlSeconds * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER),
+      revoked_at: null,
+    })
+    await events.append(tx, { ...told(author, token), type: 'token.created' })
+    return { ...present(token, repo.artifact_id), secret }
+  }
+
+  return {
+    mintIn,
+
+    async list(caller: Caller, { name }: { name: string }): Promise<{ items: RepoToken[] }> {
+      const repo = await repos.open(caller, name, 'repo:admin')
+      const endedAfter = clock() - ENDED_SHOWN_MS
+      const rows = await store.listTokens(database.db, repo.id, { endedAfter, limit: LISTED })
+      return { items: rows.map((row) => present(row, repo.artifact_id)) }
+    },
+
+    async create(
+      caller: Caller,
+      { name, scope, ttlSeconds }: { name: string; scope: AccessScope; ttlSeconds: number },
+    ): Promise<NewRepoToken> {
+      const repo = await repos.open(caller, name, 'repo:admin')
+      if (scope === 'write') repos.requireWritable(caller, repo)
+      return database.transact((tx) => mintIn(tx, by(caller), repo, { scope, op: 'api', ttlSeconds }))
+    },
+
+    async revoke(caller: Caller, { name, id }: { name: string; id: string }): Promise<{ revoked: boolean }> {
+      const repo = await repos.open(caller, name, 'repo:admin')
+      return database.transact(async (tx) => {
+        const token = await store.revokeToken(tx, repo.id, id, clock())
+        if (!token) return { revoked: false }
+        await events.append(tx, { ...told(by(caller), token), type: 'token.revoked' })
+        return { revoked: true }
+      })
+    },
+
+    /** Whoever holds a token may ask what it is good for; all that is unknown looks alike. */
+    async validate({ token: secret }: { token: string }): Promise<TokenValidation> {
+      const token =
+        secretKind(secret) === 'trt'
+          ? await store.findTokenByHash(database.db, hashSecret(secret))
+          : undefined
+      if (!token) return unknownToken
+      const ends = Math.min(token.expires_at, token.repo_expires_at ?? Number.MAX_SAFE_INTEGER)
+      return {
+        valid: token.revoked_at === null && ends > clock(),
+        id: token.id,
+        artifactId: token.artifact_id,
+        tokenPrefix: token.prefix,
+        scope: token.scope,
+        op: token.op,
+        expiresAt: isoTime(token.expires_at),
+        revokedAt: isoTimeOrNull(token.revoked_at),
+      }
+    },
+
+    async revokeMintedByIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void> {
+      const revoked = await store.revokeTokensMintedBy(tx, { orgId, actorId, now: clock() })
+      for (const token of revoked) await events.append(tx, { ...told(author, token), type: 'token.revoked' })
+    },
+  }
+}
+
+const unknownToken: TokenValidation = {
+  valid: false,
+  id: null,
+  artifactId: null,
+  tokenPrefix: null,
+  scope: null,
+  op: null,
+  expiresAt: null,
+  revokedAt: null,
+}
+
+function present(token: store.TokenRow, artifactId: string): RepoToken {
+  return {
+    id: token.id,
+    artifactId,
+    tokenPrefix: token.prefix,
+    artifactsTokenId: token.store_token_id,
+    scope: token.scope,
+    op: token.op,
+    tokenOps: token.scope === 'write' ? 'fetch,push' : 'fetch',
+    createdAt: token.created_at,
+    expiresAt: isoTime(token.expires_at),
+    revokedAt: isoTimeOrNull(token.revoked_at),
+  }
+}

@@ -1,0 +1,81 @@
+import type { AccessScope, ActorKind } from '@trellis/contract'
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+interface RepoTokensTable {
+  id: string
+  repo_id: string
+  /** The token's id in the object store. */
+  store_token_id: string
+  prefix: string
+  secret_hash: string
+  scope: AccessScope
+  op: string
+  actor_kind: ActorKind
+  actor_id: string
+  created_at: number
+  expires_at: number
+  revoked_at: number | null
+}
+
+export interface TokenTables {
+  repo_tokens: RepoTokensTable
+}
+
+export type TokenRow = Selectable<RepoTokensTable>
+
+/** Newest first; those that ended before `endedAfter` are left out. */
+export const listTokens = (
+  q: Db,
+  repoId: string,
+  { endedAfter, limit }: { endedAfter: number; limit: number },
+): Promise<TokenRow[]> =>
+  q
+    .selectFrom('repo_tokens')
+    .selectAll()
+    .where('repo_id', '=', repoId)
+    .where('expires_at', '>', endedAfter)
+    .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '>', endedAfter)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+
+export const findTokenByHash = (
+  q: Db,
+  hash: string,
+): Promise<(TokenRow & { artifact_id: string; repo_expires_at: number | null }) | undefined> =>
+  q
+    .selectFrom('repo_tokens')
+    .innerJoin('repos', 'repos.id', 'repo_tokens.repo_id')
+    .selectAll('repo_tokens')
+    .select(['repos.artifact_id', 'repos.expires_at as repo_expires_at'])
+    .where('secret_hash', '=', hash)
+    .executeTakeFirst()
+
+export const insertToken = (tx: Tx, row: Insertable<RepoTokensTable>): Promise<TokenRow> =>
+  tx.insertInto('repo_tokens').values(row).returningAll().executeTakeFirstOrThrow()
+
+/** Undefined when the repository has no such token, or it was revoked before. */
+export const revokeToken = (tx: Tx, repoId: string, id: string, now: number): Promise<TokenRow | undefined> =>
+  tx
+    .updateTable('repo_tokens')
+    .set({ revoked_at: now })
+    .where('repo_id', '=', repoId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+export const revokeTokensMintedBy = (
+  tx: Tx,
+  { orgId, actorId, now }: { orgId: string; actorId: string; now: number },
+): Promise<TokenRow[]> =>
+  tx
+    .updateTable('repo_tokens')
+    .set({ revoked_at: now })
+    .where('actor_id', '=', actorId)
+    .where('revoked_at', 'is', null)
+    .where('repo_id', 'in', (eb) => eb.selectFrom('repos').select('id').where('org_id', '=', orgId))
+    .returningAll()
+    .execute()
