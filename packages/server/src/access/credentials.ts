@@ -1,15 +1,16 @@
 import type { AccessScope, Role, Scope } from '@trellis/contract'
+import { prepared } from '../db/prepared.ts'
 import type { Db } from '../schema.ts'
 import type { Caller } from './caller.ts'
 
 /*
  * Every request with a key or a token comes through here, so each is a single query over the tables of several
- * domains. Undefined stands for a credential that is not, or no longer, good.
+ * domains, prepared. Undefined stands for a credential that is not, or no longer, good.
  */
 
-export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | undefined> {
+const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
   // The join with members is what makes a key end with its owner's membership.
-  const key = await db
+  db
     .selectFrom('api_keys')
     .innerJoin('orgs', 'orgs.id', 'api_keys.org_id')
     .innerJoin('members', (join) =>
@@ -26,8 +27,11 @@ export async function callerOfKey(db: Db, hash: string, now: number): Promise<Ca
       'orgs.frozen',
       'members.role',
     ])
-    .where('api_keys.secret_hash', '=', hash)
-    .executeTakeFirst()
+    .where('api_keys.secret_hash', '=', hash),
+)
+
+export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | undefined> {
+  const [key] = await keyByHash(db, { hash })
   if (key?.enabled !== 1 || (key.expires_at !== null && key.expires_at <= now)) return undefined
   return {
     actor: { kind: 'user', id: key.user_id },
@@ -38,8 +42,8 @@ export async function callerOfKey(db: Db, hash: string, now: number): Promise<Ca
   }
 }
 
-export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | undefined> {
-  const token = await db
+const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: number }) =>
+  db
     .selectFrom('repo_tokens')
     .innerJoin('repos', 'repos.id', 'repo_tokens.repo_id')
     .innerJoin('orgs', 'orgs.id', 'repos.org_id')
@@ -56,8 +60,11 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
     .where('repo_tokens.secret_hash', '=', hash)
     .where('repo_tokens.revoked_at', 'is', null)
     .where('repo_tokens.expires_at', '>', now)
-    .where((eb) => eb.or([eb('repos.expires_at', 'is', null), eb('repos.expires_at', '>', now)]))
-    .executeTakeFirst()
+    .where((eb) => eb.or([eb('repos.expires_at', 'is', null), eb('repos.expires_at', '>', now)])),
+)
+
+export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | undefined> {
+  const [token] = await liveTokenByHash(db, { hash, now })
   if (!token) return undefined
   return {
     actor: { kind: token.actor_kind, id: token.actor_id },

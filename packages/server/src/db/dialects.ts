@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Dialect, PostgresDialect, type QueryExecutorProvider, sql } from 'kysely'
 import pg from 'pg'
-import { SqliteConnections } from './sqlite-connections.ts'
 import { SqliteDialect } from './sqlite-dialect.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
@@ -37,7 +36,7 @@ export function openSqlite(path: string): OpenDialect {
   const errcode = (error: unknown) => (isCoded(error, 'errcode') ? Number(error.errcode) : 0)
   return {
     name: 'sqlite',
-    kysely: new SqliteDialect(new SqliteConnections(path)),
+    kysely: new SqliteDialect(path),
     types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},

@@ -9,18 +9,22 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { SqliteConnection, SqliteConnections, SqliteResult } from './sqlite-connections.ts'
+import { SqliteConnection, type SqliteResult } from './sqlite-connection.ts'
+import { SqliteWriter, type WriterTurn } from './sqlite-writer.ts'
 
-/** Kysely over `node:sqlite`: selects go to the reader, everything else takes its turn at the writer. */
+/**
+ * Kysely over `node:sqlite` in WAL mode, with one connection that reads and one that writes: a reader sees the last
+ * commit and never waits for a writer, not even for one in the middle of a transaction.
+ */
 export class SqliteDialect implements Dialect {
-  readonly #connections: SqliteConnections
+  readonly #path: string
 
-  constructor(connections: SqliteConnections) {
-    this.#connections = connections
+  constructor(path: string) {
+    this.#path = path
   }
 
   createDriver(): Driver {
-    return new SqliteDriver(this.#connections)
+    return new SqliteDriver(this.#path)
   }
 
   createQueryCompiler() {
@@ -37,75 +41,76 @@ export class SqliteDialect implements Dialect {
 }
 
 class SqliteDriver implements Driver {
-  readonly #connections: SqliteConnections
+  readonly #writing: SqliteConnection
+  readonly #reading: SqliteConnection
+  readonly #writer: SqliteWriter
 
-  constructor(connections: SqliteConnections) {
-    this.#connections = connections
+  constructor(path: string) {
+    this.#writing = new SqliteConnection(path, { readOnly: false })
+    this.#reading = new SqliteConnection(path, { readOnly: true })
+    this.#writer = new SqliteWriter(this.#writing)
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteSession> {
-    return new SqliteSession(this.#connections)
+    return new SqliteSession(this.#reading, this.#writer)
   }
 
-  async beginTransaction(session: SqliteSession): Promise<void> {
-    await session.begin()
+  beginTransaction(session: SqliteSession): Promise<void> {
+    return session.begin()
   }
 
-  async commitTransaction(session: SqliteSession): Promise<void> {
-    await session.end('commit')
+  commitTransaction(session: SqliteSession): Promise<void> {
+    return session.commit()
   }
 
-  async rollbackTransaction(session: SqliteSession): Promise<void> {
-    await session.end('rollback')
+  rollbackTransaction(session: SqliteSession): Promise<void> {
+    return session.rollback()
   }
 
   async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
-    this.#connections.close()
+    this.#reading.close()
+    this.#writing.close()
   }
 }
 
-/** What Kysely takes for a connection: free to read at once, the writer only while it has something to write. */
+/** What Kysely takes for a connection: free to read at once, the writer's turn only for something to write. */
 class SqliteSession implements DatabaseConnection {
-  readonly #connections: SqliteConnections
-  #transaction: { writer: SqliteConnection; release: () => void } | undefined
+  readonly #reader: SqliteConnection
+  readonly #writer: SqliteWriter
+  #turn: WriterTurn | undefined
 
-  constructor(connections: SqliteConnections) {
-    this.#connections = connections
+  constructor(reader: SqliteConnection, writer: SqliteWriter) {
+    this.#reader = reader
+    this.#writer = writer
   }
 
   async begin(): Promise<void> {
-    const turn = await this.#connections.acquireWriter()
-    try {
-      // Taking the write lock first means a transaction never has to give up half way.
-      await turn.writer.whenFree('begin immediate')
-    } catch (error) {
-      turn.release()
-      throw error
-    }
-    this.#transaction = turn
+    this.#turn = await this.#writer.begin()
   }
 
-  async end(how: 'commit' | 'rollback'): Promise<void> {
-    const turn = this.#transaction
-    if (!turn) return
-    // A commit that fails leaves the transaction open for the rollback Kysely sends next.
-    turn.writer.run(how)
-    this.#transaction = undefined
-    turn.release()
+  async commit(): Promise<void> {
+    await this.#turn?.commit()
+  }
+
+  async rollback(): Promise<void> {
+    this.#turn?.rollback()
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#transaction) return present(this.#transaction.writer.run(sql, parameters))
-    if (query.kind === 'SelectQueryNode') return present(this.#connections.read(sql, parameters))
-    const { writer, release } = await this.#connections.acquireWriter()
+    if (this.#turn) return present(this.#turn.run(sql, parameters))
+    if (query.kind === 'SelectQueryNode') return present(this.#reader.run(sql, parameters))
+    const turn = await this.#writer.begin()
     try {
-      return present(await writer.whenFree(sql, parameters))
-    } finally {
-      release()
+      const result = turn.run(sql, parameters)
+      await turn.commit()
+      return present(result)
+    } catch (error) {
+      turn.rollback()
+      throw error
     }
   }
 

@@ -23,24 +23,26 @@ export function readBytes(request: IncomingMessage, limit: number): Promise<Buff
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
-    const fail = (error: Error) => {
+    const settle = () => {
       clearTimeout(timer)
-      request.off('data', onData)
+      request.off('data', onData).off('end', onEnd).off('close', onClose)
+    }
+    const fail = (error: Error) => {
+      settle()
       reject(error)
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) return fail(tooLarge(limit, size))
       chunks.push(chunk)
+      if (size > limit) fail(tooLarge(limit, size))
     }
-    request.on('data', onData)
-    request.on('end', () => {
-      clearTimeout(timer)
+    const onEnd = () => {
+      settle()
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size))
-    })
-    request.on('error', () => fail(new ClientGone()))
-    request.on('close', () => fail(new ClientGone()))
+    }
+    const onClose = () => fail(new ClientGone())
+    const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    request.on('data', onData).on('end', onEnd).on('close', onClose)
   })
 }
 

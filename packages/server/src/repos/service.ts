@@ -45,22 +45,26 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     return repo
   }
 
-  function present(caller: Caller, repo: store.RepoRow): Repo {
-    return {
+  /** How repositories look to a caller; what depends on the caller alone is found out once. */
+  function presenterFor(caller: Caller): (repo: store.RepoRow) => Repo {
+    const mayWrite = can(caller, 'repo:write') && !caller.org.frozen
+    const canAdmin = can(caller, 'repo:admin')
+    const remotes = `${baseUrl}/git/${caller.org.slug}`
+    return (repo) => ({
       name: repo.name,
       ownerId: repo.org_id,
       defaultBranch: repo.default_branch,
       artifactId: repo.artifact_id,
-      remote: `${baseUrl}/git/${caller.org.slug}/${repo.name}.git`,
+      remote: `${remotes}/${repo.name}.git`,
       readOnly: repo.read_only === 1,
-      canWrite: can(caller, 'repo:write') && repo.read_only === 0 && !caller.org.frozen,
-      canAdmin: can(caller, 'repo:admin'),
+      canWrite: mayWrite && repo.read_only === 0,
+      canAdmin,
       sizeBytes: repo.size_bytes,
       lastPushAt: isoTimeOrNull(repo.last_push_at),
       source: repo.source,
       createdAt: repo.created_at,
       updatedAt: repo.updated_at,
-    }
+    })
   }
 
   return {
@@ -69,15 +73,17 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
       requirePower(caller, 'repo:read')
-      const rows = await store.listByName(database.db, {
+      const page = {
         orgId: caller.org.id,
         now: clock(),
         after: textCursor.decode(cursor) ?? '',
         limit: limit + 1,
-        onlyId: caller.onlyRepoId,
-      })
+      }
+      const rows = caller.onlyRepoId
+        ? await store.listOnly(database.db, { ...page, id: caller.onlyRepoId })
+        : await store.listByName(database.db, page)
       const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.name))
-      return { items: items.map((row) => present(caller, row)), nextCursor }
+      return { items: items.map(presenterFor(caller)), nextCursor }
     },
 
     /** A repository costs one row until its first object arrives. */
@@ -114,12 +120,12 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
           subject: name,
           payload: { name, defaultBranch },
         })
-        return present(caller, repo)
+        return presenterFor(caller)(repo)
       })
     },
 
     async get(caller: Caller, { name }: { name: string }): Promise<Repo> {
-      return present(caller, await open(caller, name, 'repo:read'))
+      return presenterFor(caller)(await open(caller, name, 'repo:read'))
     },
 
     async update(
@@ -153,7 +159,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
             readOnly: updated.read_only === 1,
           },
         })
-        return present(caller, updated)
+        return presenterFor(caller)(updated)
       })
       return renamed.catch((error) => {
         throw error instanceof Duplicate ? new Fault('REPO_ALREADY_EXISTS', { name: changes.name }) : error

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 interface ReposTable {
@@ -32,26 +33,33 @@ const liveRepos = (q: Db, orgId: string, now: number) =>
     .where('org_id', '=', orgId)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
-export const findByName = (
-  q: Db,
-  { orgId, name, now }: { orgId: string; name: string; now: number },
-): Promise<RepoRow | undefined> => liveRepos(q, orgId, now).where('name', '=', name).executeTakeFirst()
+const byName = prepared((db: Db, { orgId, name, now }: { orgId: string; name: string; now: number }) =>
+  liveRepos(db, orgId, now).where('name', '=', name),
+)
 
-export interface RepoPage {
+export async function findByName(
+  q: Db,
+  place: { orgId: string; name: string; now: number },
+): Promise<RepoRow | undefined> {
+  const [repo] = await byName(q, place)
+  return repo
+}
+
+interface RepoPage {
   orgId: string
   now: number
   after: string
   limit: number
-  onlyId?: string | undefined
 }
 
-export const listByName = (q: Db, { orgId, now, after, limit, onlyId }: RepoPage): Promise<RepoRow[]> =>
-  liveRepos(q, orgId, now)
-    .where('name', '>', after)
-    .$if(onlyId !== undefined, (query) => query.where('id', '=', onlyId ?? ''))
-    .orderBy('name')
-    .limit(limit)
-    .execute()
+export const listByName = prepared((db: Db, { orgId, now, after, limit }: RepoPage) =>
+  liveRepos(db, orgId, now).where('name', '>', after).orderBy('name').limit(limit),
+)
+
+/** The page of a caller who may see this one repository. */
+export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: RepoPage & { id: string }) =>
+  liveRepos(db, orgId, now).where('id', '=', id).where('name', '>', after).limit(limit),
+)
 
 /** Undefined when the organization has a repository of that name. */
 export const insert = (tx: Tx, row: Insertable<ReposTable>): Promise<RepoRow | undefined> =>

@@ -11,41 +11,7 @@ export interface SqliteResult {
   changes?: bigint
 }
 
-/**
- * One connection that writes and one that reads, both in WAL mode: a reader sees the last commit and never waits
- * for a writer, not even for one that is in the middle of a transaction.
- */
-export class SqliteConnections {
-  readonly #reader: SqliteConnection
-  readonly #writer: SqliteConnection
-  #writerFree: Promise<void> = Promise.resolve()
-
-  constructor(path: string) {
-    this.#writer = new SqliteConnection(path, { readOnly: false })
-    this.#reader = new SqliteConnection(path, { readOnly: true })
-  }
-
-  read(sql: string, parameters: readonly unknown[]): SqliteResult {
-    return this.#reader.run(sql, parameters)
-  }
-
-  /** Waits for its turn to be the only writer. The caller must call `release`, exactly once. */
-  async acquireWriter(): Promise<{ writer: SqliteConnection; release: () => void }> {
-    const before = this.#writerFree
-    let release = () => {}
-    this.#writerFree = new Promise((resolve) => {
-      release = resolve
-    })
-    await before
-    return { writer: this.#writer, release }
-  }
-
-  close(): void {
-    this.#reader.close()
-    this.#writer.close()
-  }
-}
-
+/** One connection with its prepared statements. */
 export class SqliteConnection {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
@@ -59,6 +25,10 @@ export class SqliteConnection {
     this.#db.exec('pragma synchronous = full')
   }
 
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
   run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
     const { statement, returnsRows } = this.#prepare(sql)
     if (returnsRows) return { rows: statement.all(...(parameters as never[])) }
@@ -66,11 +36,12 @@ export class SqliteConnection {
   }
 
   /** Runs a statement that takes the write lock, waiting while another process holds it. */
-  async whenFree(sql: string, parameters: readonly unknown[] = []): Promise<SqliteResult> {
+  async whenFree(sql: string): Promise<void> {
     const deadline = Date.now() + BUSY_DEADLINE_MS
     for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
       try {
-        return this.run(sql, parameters)
+        this.run(sql)
+        return
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error
         await sleep(pause)

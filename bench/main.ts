@@ -1,0 +1,41 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import type { Row } from './measure.ts'
+import { reposCreate, reposList } from './repos.ts'
+
+/** `npm run bench [name …]` runs all of these, or the ones named. */
+const benchmarks: Record<string, () => Promise<Row>> = {
+  'repos-create': reposCreate,
+  'repos-list': reposList,
+}
+
+const wanted = process.argv.slice(2)
+for (const name of wanted)
+  if (!(name in benchmarks))
+    throw new Error(`no benchmark ${name}; there are ${Object.keys(benchmarks).join(', ')}`)
+
+const rows: Row[] = []
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stderr.write(`${name} …\n`)
+  rows.push(await benchmark())
+}
+
+console.table(
+  Object.fromEntries(
+    rows.map(({ work, peer, ours, theirs, ratio, goal }) => [
+      work,
+      {
+        ours,
+        peer,
+        theirs,
+        ratio: `${ratio.toFixed(2)}×`,
+        goal: `≥ ${goal}×`,
+        met: ratio >= goal ? 'yes' : 'no',
+      },
+    ]),
+  ),
+)
+await mkdir('bench/results', { recursive: true })
+const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version }
+await writeFile('bench/results/latest.json', `${JSON.stringify({ machine, rows }, null, 2)}\n`)

@@ -1,0 +1,31 @@
+/** One line of the table: our work against a peer's, measured in one run. */
+export interface Row {
+  work: string
+  peer: string
+  ours: string
+  theirs: string
+  /** How many times better than the peer. */
+  ratio: number
+  goal: number
+}
+
+export const median = (values: number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/** Takes turns, so that what else the machine does falls on both, and gives the median of each. */
+export async function inTurns(
+  rounds: number,
+  ours: () => Promise<number>,
+  theirs: () => Promise<number>,
+): Promise<{ ours: number; theirs: number }> {
+  const results = { ours: [] as number[], theirs: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    results.theirs.push(await theirs())
+    results.ours.push(await ours())
+  }
+  return { ours: median(results.ours), theirs: median(results.theirs) }
+}
+
+export const perSecond = (rate: number): string => `${Math.round(rate)}/s`

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Running {
+  url: string
+  port: number
+  stop(): Promise<void>
+}
+
+/** Runs a script of ours and waits until it says where it listens. */
+export async function runScript(
+  script: string,
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+): Promise<Running> {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const url = await saidUrl(child)
+  return {
+    url,
+    port: Number(new URL(url).port),
+    async stop() {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+export interface Trellis extends Running {
+  key: string
+  data: string
+}
+
+/** A Trellis with its defaults, in a directory of its own, but for the rate limit. */
+export async function runTrellis(): Promise<Trellis> {
+  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
+  const running = await runScript('packages/server/src/main.ts', {
+    env: { TRELLIS_LISTEN: '127.0.0.1:0', TRELLIS_DATA: data, TRELLIS_RATE_PER_SECOND: '1000000' },
+  })
+  return {
+    ...running,
+    data,
+    key: (await readFile(join(data, 'owner.key'), 'utf8')).trim(),
+    async stop() {
+      await running.stop()
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+async function saidUrl(child: ChildProcess): Promise<string> {
+  let said = ''
+  for await (const chunk of child.stderr ?? []) {
+    said += chunk
+    const url = /http:\/\/\S+:\d+/.exec(said)
+    if (url) {
+      child.stderr?.resume()
+      return url[0]
+    }
+  }
+  throw new Error(`it did not start: ${said}`)
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { load, post } from './load.ts'
+import { inTurns, perSecond, type Row } from './measure.ts'
+import { runScript, runTrellis } from './processes.ts'
+
+const run = promisify(execFile)
+
+const ROUNDS = 5
+const SECONDS = 1.5
+
+export async function reposCreate(): Promise<Row> {
+  const trellis = await runTrellis()
+  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-git-'))
+  try {
+    const headers = { authorization: `Bearer ${trellis.key}` }
+    let made = 0
+    const limit = 1900 // An organization holds 10,000; five rounds stay below.
+    const { ours, theirs } = await inTurns(
+      ROUNDS,
+      async () => {
+        const started = performance.now()
+        const until = made + limit
+        await load({
+          port: trellis.port,
+          connections: 4,
+          seconds: 0.6,
+          next: () => post('/api/v1/repos/create', { name: `repo-${made < until ? made++ : made}` }, headers),
+        })
+        return (made - (until - limit)) / ((performance.now() - started) / 1000)
+      },
+      async () => {
+        const count = 40
+        const started = performance.now()
+        for (let i = 0; i < count; i++)
+          await run('git', ['init', '--quiet', '--bare', join(scratch, `${performance.now()}-${i}.git`)])
+        return count / ((performance.now() - started) / 1000)
+      },
+    )
+    return {
+      work: 'repos/create',
+      peer: 'git init --bare',
+      ours: perSecond(ours),
+      theirs: perSecond(theirs),
+      ratio: ours / theirs,
+      goal: 20,
+    }
+  } finally {
+    await trellis.stop()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+export async function reposList(): Promise<Row> {
+  const trellis = await runTrellis()
+  const headers = { authorization: `Bearer ${trellis.key}` }
+  for (let i = 0; i < 10; i++)
+    await fetch(`${trellis.url}/api/v1/repos/create`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `repo-${i}` }),
+    })
+  const bare = await runScript('bench/peers/bare-list.ts', { args: [join(trellis.data, 'trellis.db')] })
+  try {
+    const request = post('/api/v1/repos/list', { limit: 10 }, headers)
+    const against = (port: number) => () =>
+      load({ port, connections: 16, seconds: SECONDS, next: () => request })
+    await against(trellis.port)()
+    await against(bare.port)()
+    const { ours, theirs } = await inTurns(ROUNDS, against(trellis.port), against(bare.port))
+    return {
+      work: 'repos/list of 10',
+      peer: 'bare Node handler on the same SQLite',
+      ours: perSecond(ours),
+      theirs: perSecond(theirs),
+      ratio: ours / theirs,
+      goal: 0.7,
+    }
+  } finally {
+    await bare.stop()
+    await trellis.stop()
+  }
+}

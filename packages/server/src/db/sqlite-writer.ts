@@ -1,0 +1,117 @@
+import type { SqliteConnection, SqliteResult } from './sqlite-connection.ts'
+
+/** At most this many transactions share a commit, so that the first of them does not wait for ever. */
+const GROUP_SIZE = 64
+
+/** What transactions that were waiting in line at the same time have in common: one commit, one sync of the disk. */
+interface Group {
+  members: number
+  committed: PromiseWithResolvers<void>
+}
+
+/**
+ * Lets transactions write one after the other. Those that already wait when one is done go into the same SQLite
+ * transaction, each in a savepoint of its own: it can still be rolled back alone, but the sync, which costs more than
+ * everything else, is paid once. Each is told it has committed only when all of them have.
+ */
+export class SqliteWriter {
+  readonly #connection: SqliteConnection
+  readonly #waiting: (() => void)[] = []
+  #busy = false
+  #group: Group | undefined
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  /** Waits for its turn to write. The turn must be ended, with `commit` or `rollback`. */
+  async begin(): Promise<WriterTurn> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#busy = true
+    try {
+      if (!this.#group) {
+        // Taking the write lock first means a transaction never has to give up half way.
+        await this.#connection.whenFree('begin immediate')
+        this.#group = { members: 0, committed: Promise.withResolvers() }
+        // Whoever waits for the commit hears of its failure; with nobody waiting there is nobody to tell.
+        this.#group.committed.promise.catch(() => {})
+      }
+      this.#connection.run('savepoint member')
+    } catch (error) {
+      this.#endTurn(error)
+      throw error
+    }
+    return new WriterTurn(this, this.#connection, this.#group)
+  }
+
+  /** @internal */
+  endMember(): void {
+    if (this.#group) this.#group.members += 1
+    this.#endTurn()
+  }
+
+  /** Hands the turn on. The group ends with the last who waits, or when something broke it. */
+  #endTurn(error?: unknown): void {
+    const group = this.#group
+    if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
+    else if (group && (this.#waiting.length === 0 || group.members >= GROUP_SIZE)) this.#commit(group)
+    this.#busy = this.#waiting.length > 0
+    this.#waiting.shift()?.()
+  }
+
+  #commit(group: Group): void {
+    try {
+      this.#connection.run('commit')
+      this.#group = undefined
+      group.committed.resolve()
+    } catch (error) {
+      this.#abandon(group, error)
+    }
+  }
+
+  /** On a full or broken disk SQLite may have rolled back everything by itself. */
+  #abandon(group: Group, error: unknown): void {
+    if (this.#connection.inTransaction) this.#connection.run('rollback')
+    this.#group = undefined
+    group.committed.reject(error ?? new Error('SQLite gave up the transaction'))
+  }
+}
+
+/** One transaction's time at the writer. */
+export class WriterTurn {
+  readonly #writer: SqliteWriter
+  readonly #connection: SqliteConnection
+  readonly #group: Group
+  #ended = false
+
+  constructor(writer: SqliteWriter, connection: SqliteConnection, group: Group) {
+    this.#writer = writer
+    this.#connection = connection
+    this.#group = group
+  }
+
+  run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    return this.#connection.run(sql, parameters)
+  }
+
+  /** Resolves when the change is on disk. */
+  async commit(): Promise<void> {
+    this.#end('release member')
+    await this.#group.committed.promise
+  }
+
+  rollback(): void {
+    // After a commit that failed there is nothing left to roll back.
+    if (this.#ended) return
+    this.#end('rollback to member', 'release member')
+  }
+
+  #end(...statements: string[]): void {
+    this.#ended = true
+    try {
+      if (this.#connection.inTransaction) for (const statement of statements) this.#connection.run(statement)
+    } finally {
+      this.#writer.endMember()
+    }
+  }
+}
