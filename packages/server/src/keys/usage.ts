@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Database } from '../schema.ts'
+import * as store from './store.ts'
 
 const WRITE_EVERY_MS = 5_000
 
@@ -14,8 +15,7 @@ export function createKeyUsage({ database, clock }: { database: Database; clock:
     const batch = used
     used = new Map()
     await database.transact(async (tx) => {
-      for (const [id, at] of batch)
-        await tx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
+      for (const [id, at] of batch) await store.updateKey(tx, id, { last_used_at: at })
     })
   }
 

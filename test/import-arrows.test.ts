@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join, normalize, relative } from 'node:path'
+import { describe, it } from 'node:test'
+
+const SERVER = 'packages/server/src'
+
+interface Import {
+  from: string
+  to: string
+  /** Erased before the program runs, so it makes no dependency at run time. */
+  typeOnly: boolean
+}
+
+const imports = await readImports()
+const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0] : '')
+const domains = ['access', 'orgs', 'people', 'keys', 'tokens', 'repos', 'events']
+
+function refuse(title: string, isWrong: (edge: Import) => boolean): void {
+  it(title, () => {
+    const wrong = imports.filter(isWrong).map(({ from, to }) => `${from} imports ${to}`)
+    assert.deepEqual(wrong, [])
+  })
+}
+
+describe('import arrows in the server', () => {
+  it('reads the imports of the whole server', () => {
+    assert.ok(imports.some(({ from, to }) => from === 'main.ts' && to === 'app.ts'))
+    assert.ok(imports.some(({ from, to }) => from === 'repos/service.ts' && to === 'repos/store.ts'))
+  })
+
+  for (const leaf of ['db', 'git'])
+    refuse(
+      `${leaf} is a leaf: it imports nothing of the server but itself`,
+      ({ from, to }) => folderOf(from) === leaf && folderOf(to) !== leaf,
+    )
+
+  refuse(
+    'only the composition root imports the app, and only main starts it',
+    ({ from, to }) => (to === 'app.ts' && from !== 'main.ts') || to === 'main.ts',
+  )
+
+  refuse(
+    'a store is imported by its own domain only',
+    ({ from, to, typeOnly }) =>
+      /(^|\/)store\.ts$/.test(to) && folderOf(from) !== folderOf(to) && !(from === 'schema.ts' && typeOnly),
+  )
+
+  refuse(
+    'a store holds SQL: it imports no service and no handler',
+    ({ from, to }) => from.endsWith('/store.ts') && /(service|handlers)\.ts$/.test(to),
+  )
+
+  refuse(
+    'domains know no doors: only handlers import from http, and only types',
+    ({ from, to, typeOnly }) =>
+      domains.includes(folderOf(from) ?? '') &&
+      folderOf(to) === 'http' &&
+      !(from.endsWith('/handlers.ts') && typeOnly),
+  )
+
+  refuse(
+    'handlers are imported by the composition root only',
+    ({ from, to }) => to.endsWith('/handlers.ts') && from !== 'app.ts',
+  )
+})
+
+describe('import arrows between packages', () => {
+  it('the contract imports nothing of the other packages', async () => {
+    for await (const file of glob('packages/contract/src/**/*.ts')) {
+      const source = await readFile(file, 'utf8')
+      assert.doesNotMatch(source, /from '(@trellis\/(?!contract)|.*packages\/server)/, file)
+    }
+  })
+})
+
+async function readImports(): Promise<Import[]> {
+  const found: Import[] = []
+  for await (const file of glob(`${SERVER}/**/*.ts`)) {
+    const from = relative(SERVER, file)
+    if (from.endsWith('.test.ts') || from.startsWith('testing/')) continue
+    const source = await readFile(file, 'utf8')
+    for (const [, kind = '', path = ''] of source.matchAll(
+      /^(?:import|export) (type )?[^;']*?from '(\.[^']+)'/gms,
+    ))
+      found.push({ from, to: normalize(join(dirname(from), path)), typeOnly: kind !== '' })
+  }
+  return found
+}
