@@ -1,0 +1,311 @@
+// The one way to run git: arguments that cannot be confused with options, an environment that holds only
+// what is named here, and a process that never outlives the interest in it.
+
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import type { TreePath, Value } from './names.ts'
+import type { ProcessPool, Slot } from './process-pool.ts'
+
+/** Text written in the source; a plain `string` is refused by the compiler. */
+type Literal<S extends string> = string extends S ? never : S
+
+export type Command<V extends string = never, O extends string = never> = {
+  verb: Literal<V>
+  options?: readonly (Literal<O> | false | undefined)[]
+  values?: readonly Value[]
+  /** Come last, after `--`, and are taken literally. */
+  paths?: readonly TreePath[]
+} & Circumstances
+
+type Circumstances = {
+  /** Settings for this one command. They travel in the environment, so a secret is not in the arguments. */
+  config?: Readonly<Record<string, string>>
+  /** 'open' leaves the writing end to the caller of `start`. */
+  stdin?: Uint8Array | string | AsyncIterable<Uint8Array> | 'open'
+  quarantine?: Quarantine
+  protocolVersion?: 0 | 1 | 2
+  /** Whose turn it is in the pool, usually an organization. */
+  key?: string
+  signal?: AbortSignal
+  timeoutMs?: number
+  /** Exit codes that are answers and not failures. Default: only 0. */
+  accept?: readonly number[]
+  onStderr?: (chunk: Buffer) => void
+}
+
+/** New objects go to `objects`; what exists is read from `alternates` (default: the objects of the git dir). */
+export type Quarantine = { objects: string; alternates?: readonly string[] }
+
+export type Collecting = {
+  /** Default 16 MiB. */
+  maxBytes?: number
+  /** What to do with more output than that: fail with OutputTooLarge (default), or cut and say so. */
+  truncate?: boolean
+}
+
+export type Output = { stdout: Buffer; exitCode: number; truncated: boolean }
+
+export type GitProcess = AsyncDisposable & {
+  readonly stdout: Readable
+  /** Present when the command's stdin is 'open'. */
+  readonly stdin: Writable | undefined
+  /** Settles when the process is gone: with its exit code, or with a GitError, a GitTimeout or the signal's reason. */
+  readonly done: Promise<number>
+  /** Kills the process and waits until it is gone. */
+  stop(): Promise<void>
+}
+
+export type Git = {
+  run<V extends string, O extends string>(
+    gitDir: string,
+    command: Command<V, O> & Collecting,
+  ): Promise<Output>
+  /** Resolves when the process runs. Whoever starts one reads stdout to its end or stops it. */
+  start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
+}
+
+export type GitSettings = {
+  binary?: string
+  /** PATH for git and its helpers. */
+  path?: string
+  pool?: ProcessPool
+  /** For commands that name none; 0 means no bound. */
+  timeoutMs?: number
+}
+
+export class GitError extends Error {
+  override readonly name = 'GitError'
+  readonly args: readonly string[]
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The end of what git said. It may quote repository content, so it is no part of the message. */
+  readonly stderr: string
+  constructor(
+    fields: Pick<GitError, 'args' | 'exitCode' | 'signal' | 'stderr'>,
+    verb: string,
+    cause?: unknown,
+  ) {
+    const how = fields.signal ? `was killed by ${fields.signal}` : `exited with ${fields.exitCode}`
+    super(`git ${verb} ${cause ? 'could not be started' : how}`, { cause })
+    this.args = fields.args
+    this.exitCode = fields.exitCode
+    this.signal = fields.signal
+    this.stderr = fields.stderr
+  }
+}
+
+export class GitTimeout extends Error {
+  override readonly name = 'GitTimeout'
+  constructor(verb: string, timeoutMs: number) {
+    super(`git ${verb} took longer than ${timeoutMs} ms`)
+  }
+}
+
+export class OutputTooLarge extends Error {
+  override readonly name = 'OutputTooLarge'
+  constructor(verb: string, maxBytes: number) {
+    super(`git ${verb} printed more than ${maxBytes} bytes`)
+  }
+}
+
+const maxStderr = 16 * 1024
+const graceMs = 2000
+
+export function createGit(settings: GitSettings = {}): Git {
+  async function start(gitDir: string, command: Plain): Promise<GitProcess> {
+    command.signal?.throwIfAborted()
+    const slot = await settings.pool?.acquire(command.key ?? '', command.signal)
+    try {
+      return launch(settings, gitDir, command, slot)
+    } catch (error) {
+      slot?.release()
+      throw error
+    }
+  }
+
+  async function run(gitDir: string, command: Plain & Collecting): Promise<Output> {
+    const { maxBytes = 16 * 1024 * 1024, truncate = false } = command
+    const child = await start(gitDir, command)
+    const chunks: Buffer[] = []
+    let size = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (size <= maxBytes) chunks.push(chunk)
+      size += chunk.length
+      if (size > maxBytes) void child.stop()
+    })
+    const outcome = await child.done.catch((error: unknown) => {
+      if (size > maxBytes) return 0
+      throw error
+    })
+    if (size > maxBytes && !truncate) throw new OutputTooLarge(command.verb, maxBytes)
+    const stdout = Buffer.concat(chunks)
+    return { stdout: stdout.subarray(0, maxBytes), exitCode: outcome, truncated: size > maxBytes }
+  }
+
+  return { run: run as Git['run'], start: start as Git['start'] }
+}
+
+/** A command whose literals have already been checked by the compiler. */
+type Plain = {
+  verb: string
+  options?: readonly (string | false | undefined)[]
+  values?: readonly Value[]
+  paths?: readonly TreePath[]
+} & Circumstances
+
+function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slot | undefined): GitProcess {
+  const { verb, stdin, accept = [0], signal, timeoutMs = settings.timeoutMs ?? 0 } = command
+  const args = argumentsOf(gitDir, command)
+  const child = spawn(settings.binary ?? 'git', args, {
+    cwd: '/',
+    env: environment(settings, gitDir, command),
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // A group of its own, so that git's helpers end together with it.
+    detached: true,
+  })
+
+  let stderr = Buffer.alloc(0)
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
+    command.onStderr?.(chunk)
+  })
+
+  let stopReason: { error: unknown } | undefined
+  let killTimer: NodeJS.Timeout | undefined
+  const end = (error: unknown) => {
+    if (stopReason) return
+    stopReason = { error }
+    killGroup(child.pid, 'SIGTERM')
+    killTimer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), graceMs)
+    // Nobody may be reading any more, and unread output would keep the process from being seen to end.
+    child.stdout?.resume()
+  }
+  const onAbort = () => end(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const timeout =
+    timeoutMs > 0 ? setTimeout(() => end(new GitTimeout(verb, timeoutMs)), timeoutMs) : undefined
+
+  const done = new Promise<number>((resolve, reject) => {
+    const settle = (code: number | null, killedBy: string | null, cause?: unknown) => {
+      clearTimeout(timeout)
+      clearTimeout(killTimer)
+      signal?.removeEventListener('abort', onAbort)
+      slot?.release()
+      if (stopReason) reject(stopReason.error)
+      else if (!cause && code !== null && accept.includes(code)) resolve(code)
+      else {
+        const said = stderr.toString('utf8')
+        reject(new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause))
+      }
+    }
+    child.once('error', (error) => settle(null, null, error))
+    child.once('close', (code, killedBy) => settle(code, killedBy))
+  })
+  // Whoever only reads the stream learns of a failure when asking for `done`.
+  done.catch(() => {})
+  feed(child.stdin, stdin, end)
+
+  const stop = async () => {
+    end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
+    await done.catch(() => {})
+  }
+  return {
+    stdout: child.stdout as Readable,
+    stdin: stdin === 'open' ? (child.stdin ?? undefined) : undefined,
+    done,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** Writes no faster than git reads. A git that stops reading is judged by its exit code, not by the broken pipe. */
+function feed(pipe: Writable | null, source: Plain['stdin'], fail: (error: unknown) => void): void {
+  if (!pipe || source === undefined) return
+  pipe.on('error', () => {})
+  if (source === 'open') return
+  if (typeof source === 'string' || source instanceof Uint8Array) {
+    pipe.end(source)
+    return
+  }
+  void pump(source, pipe).catch((error: unknown) => {
+    fail(error)
+    pipe.destroy()
+  })
+}
+
+async function pump(source: AsyncIterable<Uint8Array>, pipe: Writable): Promise<void> {
+  for await (const chunk of source) {
+    if (pipe.destroyed) return
+    if (!pipe.write(chunk)) await drained(pipe)
+  }
+  pipe.end()
+}
+
+function drained(pipe: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const ready = () => {
+      pipe.off('drain', ready).off('close', ready)
+      resolve()
+    }
+    pipe.on('drain', ready).on('close', ready)
+    if (pipe.destroyed) ready()
+  })
+}
+
+function argumentsOf(gitDir: string, command: Plain): string[] {
+  const { verb, options = [], values = [], paths } = command
+  const chosen = options.filter((option) => typeof option === 'string')
+  return [`--git-dir=${gitDir}`, verb, ...chosen, ...values, ...(paths ? ['--', ...paths] : [])]
+}
+
+const alwaysConfig = {
+  // The directories are ours whoever owns them, and nothing in them may start a program or a clean-up.
+  'safe.directory': '*',
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+}
+
+function environment(settings: GitSettings, gitDir: string, command: Plain): Record<string, string> {
+  const config = Object.entries({ ...alwaysConfig, ...command.config })
+  const env: Record<string, string> = {
+    PATH: settings.path ?? '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    // A pushed refs/replace/* must not change what others see.
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_CONFIG_COUNT: String(config.length),
+  }
+  for (const [i, [key, value]] of config.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = key
+    env[`GIT_CONFIG_VALUE_${i}`] = value
+  }
+  if (command.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${command.protocolVersion}`
+  if (command.quarantine) {
+    const { objects, alternates = [join(gitDir, 'objects')] } = command.quarantine
+    env.GIT_OBJECT_DIRECTORY = objects
+    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = alternates.map(quoted).join(':')
+    env.GIT_QUARANTINE_PATH = objects
+  }
+  return env
+}
+
+const quoted = (path: string) => `"${path.replace(/["\\]/g, '\\$&')}"`
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // It has already gone.
+  }
+}
