@@ -121,7 +121,7 @@ async function place(source: string, target: string): Promise<number> {
     if (codeOf(error) !== 'EXDEV') throw error
     return copyFile(source, target, constants.COPYFILE_EXCL)
   })
-  const file = await open(target, 'r+')
+  const file = await open(target, 'r')
   try {
     // The age that a sweep looks at starts now, however long receiving and checking took.
     const now = new Date()
