@@ -82,7 +82,14 @@ for (const dir of [full, empty]) {
 
   test(`answers ls-refs on ${what} byte by byte as git itself does`, async () => {
     const frame = (line: string) => (line.length + 4).toString(16).padStart(4, '0') + line
-    const prefixLists = [[], ['refs/heads/'], ['HEAD', 'refs/tags/v'], ['refs/nothing/'], ['HE', 'refs/pull']]
+    const prefixLists = [
+      [],
+      ['refs/heads/'],
+      ['HEAD', 'refs/tags/v'],
+      ['refs/nothing/'],
+      ['HE', 'refs/pull'],
+      ['refs/tags/v1', 'refs/', 'refs/tags/', 'A'],
+    ]
     for (const prefixes of prefixLists) {
       for (let bits = 0; bits < 8; bits++) {
         const options = { peel: !!(bits & 1), symrefs: !!(bits & 2), unborn: !!(bits & 4), prefixes }

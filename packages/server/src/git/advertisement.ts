@@ -89,7 +89,7 @@ async function* refLines(service: Service, list: RefList): AsyncGenerator<string
 
 async function* lsRefsLines(list: RefList, options: LsRefsOptions): AsyncGenerator<string> {
   const { peel, symrefs, unborn, prefixes } = options
-  const wanted = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
+  const wanted = prefixMatcher(prefixes)
   if (wanted('HEAD')) {
     const target = symrefs ? ` symref-target:${list.headBranch}` : ''
     if (list.headOid) yield `${list.headOid} HEAD${target}\n`
@@ -97,6 +97,27 @@ async function* lsRefsLines(list: RefList, options: LsRefsOptions): AsyncGenerat
   }
   for await (const ref of list.refs) {
     if (wanted(ref.name)) yield `${ref.oid} ${ref.name}${peel && ref.peeled ? ` peeled:${ref.peeled}` : ''}\n`
+  }
+}
+
+/** A binary search, because a hostile client may send as many prefixes as there are refs. */
+function prefixMatcher(prefixes: readonly string[]): (name: string) => boolean {
+  if (prefixes.length === 0) return () => true
+  const shortest: string[] = []
+  for (const prefix of prefixes.toSorted()) {
+    const last = shortest.at(-1)
+    if (last === undefined || !prefix.startsWith(last)) shortest.push(prefix)
+  }
+  // None is a prefix of another, so only the last one that is not after the name can match it.
+  return (name) => {
+    let low = 0
+    let high = shortest.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((shortest[middle] as string) <= name) low = middle + 1
+      else high = middle
+    }
+    return low > 0 && name.startsWith(shortest[low - 1] as string)
   }
 }
 
