@@ -2,8 +2,8 @@
 // what is named here, and a process that never outlives the interest in it.
 
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { environment, type Quarantine } from './environment.ts'
 import type { TreePath, Value } from './names.ts'
 import type { ProcessPool, Slot } from './process-pool.ts'
 
@@ -34,9 +34,6 @@ type Circumstances = {
   onStderr?: (chunk: Buffer) => void
 }
 
-/** New objects go to `objects`; what exists is read from `alternates` (default: the objects of the git dir). */
-export type Quarantine = { objects: string; alternates?: readonly string[] }
-
 export type Collecting = {
   /** Default 16 MiB. */
   maxBytes?: number
@@ -63,6 +60,26 @@ export type Git = {
   ): Promise<Output>
   /** Resolves when the process runs. Whoever starts one reads stdout to its end or stops it. */
   start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
+}
+
+/** One repository, and on whose behalf and how long its commands run. */
+export type Repo = {
+  readonly gitDir: string
+  run<V extends string, O extends string>(command: Command<V, O> & Collecting): Promise<Output>
+  start<V extends string, O extends string>(command: Command<V, O>): Promise<GitProcess>
+  /** The same repository under other circumstances. */
+  with(changed: Access): Repo
+}
+
+export type Access = Pick<Circumstances, 'quarantine' | 'key' | 'signal' | 'timeoutMs'>
+
+export function openRepo(git: Git, gitDir: string, access: Access = {}): Repo {
+  return {
+    gitDir,
+    run: (command) => git.run(gitDir, { ...access, ...command }),
+    start: (command) => git.start(gitDir, { ...access, ...command }),
+    with: (changed) => openRepo(git, gitDir, { ...access, ...changed }),
+  }
 }
 
 export type GitSettings = {
@@ -159,7 +176,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   const args = argumentsOf(gitDir, command)
   const child = spawn(settings.binary ?? 'git', args, {
     cwd: '/',
-    env: environment(settings, gitDir, command),
+    env: environment(gitDir, { path: settings.path, ...command }),
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // A group of its own, so that git's helpers end together with it.
     detached: true,
@@ -258,48 +275,6 @@ function argumentsOf(gitDir: string, command: Plain): string[] {
   const chosen = options.filter((option) => typeof option === 'string')
   return [`--git-dir=${gitDir}`, verb, ...chosen, ...values, ...(paths ? ['--', ...paths] : [])]
 }
-
-const alwaysConfig = {
-  // The directories are ours whoever owns them, and nothing in them may start a program or a clean-up.
-  'safe.directory': '*',
-  'core.hooksPath': '/dev/null',
-  'core.fsmonitor': 'false',
-  'gc.auto': '0',
-  'maintenance.auto': 'false',
-}
-
-function environment(settings: GitSettings, gitDir: string, command: Plain): Record<string, string> {
-  const config = Object.entries({ ...alwaysConfig, ...command.config })
-  const env: Record<string, string> = {
-    PATH: settings.path ?? '/usr/local/bin:/usr/bin:/bin',
-    HOME: '/nonexistent',
-    LC_ALL: 'C',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_ATTR_NOSYSTEM: '1',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_LITERAL_PATHSPECS: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-    // A pushed refs/replace/* must not change what others see.
-    GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_CONFIG_COUNT: String(config.length),
-  }
-  for (const [i, [key, value]] of config.entries()) {
-    env[`GIT_CONFIG_KEY_${i}`] = key
-    env[`GIT_CONFIG_VALUE_${i}`] = value
-  }
-  if (command.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${command.protocolVersion}`
-  if (command.quarantine) {
-    const { objects, alternates = [join(gitDir, 'objects')] } = command.quarantine
-    env.GIT_OBJECT_DIRECTORY = objects
-    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = alternates.map(quoted).join(':')
-    env.GIT_QUARANTINE_PATH = objects
-  }
-  return env
-}
-
-const quoted = (path: string) => `"${path.replace(/["\\]/g, '\\$&')}"`
 
 function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
