@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
-import { type Git, GitError } from './command.ts'
+import { GitError, type Repo } from './command.ts'
 import { parseFilePath } from './names.ts'
 import { dataPacket, delimPacket, flushPacket, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
@@ -55,29 +55,22 @@ export function cloneKey(clone: CloneRequest, repository: { id: string; tagsVers
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-export type UploadPackRun = {
-  dir: string
-  request: FetchRequest
-  /** Whose turn it is in the pool. */
-  key?: string
-  signal?: AbortSignal
-}
-
 /**
  * git's answer as it is made. Throws ProtocolError before the first byte when git refuses the request, and
  * anything else when the answer is broken: what was received by then is no whole answer.
  */
-export async function* runUploadPack(git: Git, run: UploadPackRun): AsyncGenerator<Buffer, void, undefined> {
-  const path = parseFilePath(run.dir)
+export async function* runUploadPack(
+  repo: Repo,
+  request: FetchRequest,
+): AsyncGenerator<Buffer, void, undefined> {
+  const path = parseFilePath(repo.gitDir)
   if (!path) throw new RangeError('the directory must be an absolute path')
-  await using child = await git.start(run.dir, {
+  await using child = await repo.start({
     verb: 'upload-pack',
     options: ['--stateless-rpc', '--strict'],
     values: [path],
-    stdin: run.request.body,
-    protocolVersion: run.request.version,
-    key: run.key,
-    signal: run.signal,
+    stdin: request.body,
+    protocolVersion: request.version,
   })
   let start: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
