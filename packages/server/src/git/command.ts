@@ -190,8 +190,10 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
 
   let stopReason: { error: unknown } | undefined
   let killTimer: NodeJS.Timeout | undefined
+  let isGone = false
   const end = (error: unknown) => {
-    if (stopReason) return
+    // Once it is gone its number may belong to another process.
+    if (stopReason || isGone) return
     stopReason = { error }
     killGroup(child.pid, 'SIGTERM')
     killTimer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), graceMs)
@@ -205,6 +207,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
 
   const done = new Promise<number>((resolve, reject) => {
     const settle = (code: number | null, killedBy: string | null, cause?: unknown) => {
+      isGone = true
       clearTimeout(timeout)
       clearTimeout(killTimer)
       signal?.removeEventListener('abort', onAbort)
