@@ -76,6 +76,8 @@ async function* untilFlush(reader: PacketReader): AsyncGenerator<Buffer> {
 }
 
 const commandStart = 82
+// Far beyond what is accepted, and still short enough to be echoed in a report.
+const maxSentName = 8192
 
 function readCommand(line: Buffer, named: Set<string>): PushCommand {
   const start = line.toString('latin1', 0, commandStart)
@@ -83,6 +85,7 @@ function readCommand(line: Buffer, named: Set<string>): PushCommand {
   const [, before, after] = /^([0-9a-f]{40}) ([0-9a-f]{40}) $/.exec(start) ?? []
   const sent = line.subarray(commandStart)
   if (!before || !after || sent.length === 0) throw new ProtocolError('bad push command')
+  if (sent.length > maxSentName) throw new ProtocolError('a ref name is too long')
   const ends = { sent, before: present(before), after: present(after) }
   const name = sent.toString('utf8')
   const refused = (problem: string): PushCommand => ({ ...ends, ref: null, problem })

@@ -24,7 +24,7 @@ import { createGit, openRepo } from './command.ts'
 import type { Oid, RefName } from './names.ts'
 import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './pack-intake.ts'
 import { createLocalPackStore } from './pack-store.ts'
-import { errorPacket, ProtocolError } from './pkt-line.ts'
+import { dataPacket, errorPacket, flushPacket, ProtocolError } from './pkt-line.ts'
 import { createProcessPool } from './process-pool.ts'
 import { describeTips } from './push-facts.ts'
 import { pushProgress, pushReport } from './push-report.ts'
@@ -437,4 +437,34 @@ test('a shallow client pushes on top of what the server has', async () => {
   const elsewhere = `${base}/shallow-elsewhere`
   assert.match(await shallow.fails('push', elsewhere, 'main'), /missing necessary objects|unpacker error/)
   assert.deepEqual(repositories.get('shallow-elsewhere')?.packIds, [])
+})
+
+test('a push with a broken pack is refused with a reason and stores nothing', async () => {
+  const { client, served, url } = await filled('broken')
+  const packs = served.packIds
+  const head = await client.run('rev-parse', 'HEAD')
+  const command = dataPacket(`${'0'.repeat(40)} ${head} refs/heads/evil\0report-status`)
+  for (const pack of ['', 'PACK\0\0\0\x02\0\0\0\x05', 'noise '.repeat(1000)]) {
+    const body = Buffer.concat([command, flushPacket, Buffer.from(pack, 'latin1')])
+    const response = await fetch(`${url}/git-receive-pack`, { method: 'POST', body })
+    assert.equal(response.status, 200)
+    assert.match(
+      await response.text(),
+      /^....unpack (?!ok).*\n....ng refs\/heads\/evil unpacker error\n0000$/,
+    )
+  }
+  assert.deepEqual(served.packIds, packs)
+  assert.equal(served.refs.has('refs/heads/evil' as RefName), false)
+})
+
+test('a request that is no git request is answered with an error packet', async () => {
+  await filled('noise')
+  for (const service of ['git-upload-pack', 'git-receive-pack']) {
+    const response = await fetch(`${base}/noise/${service}`, {
+      method: 'POST',
+      body: 'hello, are you there?',
+    })
+    assert.equal(response.status, 200)
+    assert.match(await response.text(), /^....ERR bad packet length\n$/)
+  }
 })

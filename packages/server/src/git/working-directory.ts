@@ -18,8 +18,11 @@ export type RefSnapshot = {
 }
 
 export type WorkingDirectories = {
-  /** Makes the directory hold exactly these packs. Packs that are no longer listed go when nobody reads. */
-  ensure(contents: Contents): Promise<void>
+  /**
+   * Makes the directory hold these packs. Packs that are no longer listed go, and a multi-pack index with them,
+   * unless someone reads; says whether exactly the listed ones are there now.
+   */
+  ensure(contents: Contents): Promise<boolean>
   /** Like `ensure`, and keeps everything in the directory until `work` has settled. */
   withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T>
   /** Call it inside `withReader`, so that the packs the refs point into are there. */
@@ -50,7 +53,7 @@ export function createWorkingDirectories(
     }
   }
 
-  async function fill(state: State, { dir, packIds, store }: Contents): Promise<void> {
+  async function fill(state: State, { dir, packIds, store }: Contents): Promise<boolean> {
     const packDir = join(dir, 'objects/pack')
     let present = state.prepared ? await readdir(packDir).catch(() => undefined) : undefined
     if (!present) {
@@ -64,7 +67,13 @@ export function createWorkingDirectories(
       // The index is linked last: where it is, the rest is.
       if (!names.has(`pack-${packId}.idx`)) await store.linkInto(packId, packDir)
     }
-    if (state.readers === 0) await removeUnlisted(packDir, present, packIds)
+    const unlisted = findUnlisted(present, packIds)
+    if (unlisted.length === 0) return true
+    if (state.readers > 0) return false
+    // It may name a pack that goes, so it goes first.
+    await removeFiles(packDir, present.filter(isMultiPackIndex))
+    await removeFiles(packDir, unlisted)
+    return true
   }
 
   async function withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T> {
@@ -154,23 +163,19 @@ ${hideRefs.map((ref) => `\thideRefs = "${ref}"\n`).join('')}[uploadpack]
 `
 }
 
-async function removeUnlisted(
-  packDir: string,
-  names: readonly string[],
-  packIds: readonly string[],
-): Promise<void> {
+const isMultiPackIndex = (name: string) => name.startsWith('multi-pack-index')
+
+/** Indexes come first, so that removing in this order never leaves an index without its pack. */
+function findUnlisted(names: readonly string[], packIds: readonly string[]): string[] {
   const listed = new Set(packIds)
   const isListed = (name: string) => listed.has(name.replace(/^pack-/, '').replace(/\..*$/, ''))
-  const isMultiPackIndex = (name: string) => name.startsWith('multi-pack-index')
   const unlisted = names.filter((name) => !isMultiPackIndex(name) && !isListed(name))
-  if (unlisted.length === 0) return
-  // It may name a pack that goes, so it goes first; then indexes, so that no index is ever without its pack.
-  const inOrder = [
-    ...names.filter(isMultiPackIndex),
-    ...unlisted.filter((name) => name.endsWith('.idx')),
-    ...unlisted.filter((name) => !name.endsWith('.idx')),
-  ]
-  for (const name of inOrder) await unlink(join(packDir, name))
+  const isIndex = (name: string) => name.endsWith('.idx')
+  return [...unlisted.filter(isIndex), ...unlisted.filter((name) => !isIndex(name))]
+}
+
+async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await unlink(join(folder, name))
 }
 
 async function packedRefs(refs: Iterable<Ref> | AsyncIterable<Ref>): Promise<string> {
