@@ -174,6 +174,23 @@ test('stopping a started process waits for its end and frees its slot', async ()
   assert.equal(pool.running, 0)
 })
 
+test('a process whose output nobody reads can still be stopped, and readers learn why it ended', async () => {
+  const binary = await script('talker', 'yes')
+  const controller = new AbortController()
+  const talkers = createGit({ binary })
+  const unread = await talkers.start(repo, { verb: 'x' })
+  await unread.stop()
+  const read = await talkers.start(repo, { verb: 'x', signal: controller.signal })
+  setTimeout(() => controller.abort(new Error('enough')), 20)
+  await assert.rejects(
+    read.stdout.forEach(() => {}),
+    /enough/,
+  )
+  const short = await git.start(repo, { verb: 'version' })
+  await sleep(50)
+  await short.stop()
+})
+
 test('a git that is not there is a GitError and frees the slot', async () => {
   const pool = createProcessPool({ size: 1 })
   await assert.rejects(createGit({ binary: '/nonexistent/git', pool }).run(repo, { verb: 'x' }), GitError)

@@ -182,6 +182,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
     detached: true,
   })
 
+  child.stdout?.on('error', () => {})
   let stderr = Buffer.alloc(0)
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
@@ -189,16 +190,19 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   })
 
   let stopReason: { error: unknown } | undefined
-  let killTimer: NodeJS.Timeout | undefined
   let isGone = false
+  let killTimer: NodeJS.Timeout | undefined
+  // Once git is gone its id may be another's, so only a git that still runs is signalled.
+  const kill = (name: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) killGroup(child.pid, name)
+  }
   const end = (error: unknown) => {
-    // Once it is gone its number may belong to another process.
     if (stopReason || isGone) return
     stopReason = { error }
-    killGroup(child.pid, 'SIGTERM')
-    killTimer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), graceMs)
-    // Nobody may be reading any more, and unread output would keep the process from being seen to end.
-    child.stdout?.resume()
+    kill('SIGTERM')
+    killTimer = setTimeout(() => kill('SIGKILL'), graceMs)
+    // Whoever reads learns why it ended, and output that nobody reads does not hold up the end.
+    child.stdout?.destroy(error instanceof Error ? error : undefined)
   }
   const onAbort = () => end(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })

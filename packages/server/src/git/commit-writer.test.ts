@@ -83,6 +83,7 @@ test('puts, deletes and moves files and directories of several modes in one comm
       { op: 'delete', path: 'gone' },
       put('gone/now-a-directory', 'x'),
       { op: 'move', from: 'moved/deep/other', to: 'run2' },
+      put('run.sh', 'new content'),
       { op: 'move', from: 'run.sh', to: '-rf' },
     ],
     first.commit,
@@ -250,4 +251,45 @@ test('a large file and many files make a sound pack', async () => {
   const made = await commit(t, [{ op: 'put', path: 'big', bytes: big }, ...many])
   assert.equal(names(t, made.commit).length, 2001)
   t.git(['verify-pack', `${made.packDir}/${readdirSync(made.packDir).find((f) => f.endsWith('.idx'))}`])
+})
+
+test('any row of changes gives the tree that stock git gives for the files that should be there', async () => {
+  using t = createTestRepo()
+  let seed = 7
+  const below = (n: number) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return Math.floor((seed / 2147483648) * n)
+  }
+  const names = ['a', 'b', 'a.', 'a-', 'B', 'é']
+  const somePath = () => Array.from({ length: 1 + below(3) }, () => names[below(names.length)]).join('/')
+  for (let round = 0; round < 30; round++) {
+    const model = new Map<string, string>()
+    const isDirectory = (path: string) => [...model.keys()].some((key) => key.startsWith(`${path}/`))
+    const isFree = (path: string) =>
+      !isDirectory(path) &&
+      path.split('/').every((_, i, all) => i === all.length - 1 || !model.has(all.slice(0, i + 1).join('/')))
+    const changes: Change[] = []
+    for (let i = 0; i < 12; i++) {
+      const path = somePath()
+      const to = somePath()
+      const within = [...model.keys()].filter((key) => key === path || key.startsWith(`${path}/`))
+      if (below(3) > 0 && isFree(path)) {
+        model.set(path, `${round}.${i}`)
+        changes.push(put(path, `${round}.${i}`))
+      } else if (within.length > 0 && below(2) === 0) {
+        for (const key of within) model.delete(key)
+        changes.push({ op: 'delete', path })
+      } else if (within.length > 0 && !`${to}/`.startsWith(`${path}/`)) {
+        const contents = within.map((key) => [key.slice(path.length), model.get(key) ?? ''] as const)
+        for (const key of within) model.delete(key)
+        if (isFree(to) && !model.has(to)) {
+          changes.push({ op: 'move', from: path, to })
+          for (const [rest, content] of contents) model.set(to + rest, content)
+        } else for (const [rest, content] of contents) model.set(path + rest, content)
+      }
+    }
+    const expected = t.git(['rev-parse', `${t.commit(Object.fromEntries(model))}^{tree}`])
+    const wanted = { changes, author: ann, committer: ann, message: 'm' }
+    assert.equal((await writeCommit(t.repo, t.quarantine(), wanted)).tree, expected, JSON.stringify(changes))
+  }
 })

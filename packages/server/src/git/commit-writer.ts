@@ -13,7 +13,7 @@ import {
   type TagName,
   type TreePath,
 } from './names.ts'
-import { formatCommit, formatTag, type ObjectType, type Person } from './object-format.ts'
+import { formatCommit, formatTag, type Person, type Tag } from './object-format.ts'
 import { withObjects } from './objects.ts'
 import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './pack-writer.ts'
 import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
@@ -22,6 +22,7 @@ export type FileMode = '100644' | '100755' | '120000'
 
 /** Applied in the order given. Paths are checked here, whoever they come from. */
 export type Change =
+  /** Without a mode an executable file stays one. */
   | { op: 'put'; path: string; bytes: Uint8Array; mode?: FileMode }
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
@@ -70,7 +71,7 @@ export async function writeCommit(repo: Repo, quarantine: string, wanted: NewCom
   return { unchanged: false, commit, tree, packDir: pack.packDir }
 }
 
-export type NewTag = { name: TagName; target: Oid; targetType: ObjectType; tagger: Person; message: string }
+export type NewTag = Tag & { name: TagName }
 
 /** Writes an annotated tag object. Whether the target exists is for the caller to have seen. */
 export async function writeTag(quarantine: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
@@ -83,7 +84,7 @@ export async function writeTag(quarantine: string, tag: NewTag): Promise<{ tag: 
 const noTree = async () => undefined
 
 type CheckedChange =
-  | { op: 'put'; path: TreePath; bytes: Uint8Array; mode: FileMode }
+  | { op: 'put'; path: TreePath; bytes: Uint8Array; mode: FileMode | undefined }
   | { op: 'delete'; path: TreePath }
   | { op: 'move'; from: TreePath; to: TreePath }
 
@@ -95,7 +96,7 @@ function checked(change: Change): CheckedChange {
   }
   if (change.op === 'move') return { op: 'move', from: path(change.from), to: path(change.to) }
   if (change.op === 'delete') return { op: 'delete', path: path(change.path) }
-  const { bytes, mode = '100644' } = change
+  const { bytes, mode } = change
   const isBadTarget = bytes.length === 0 || bytes.length > 4095 || bytes.includes(0)
   if (mode === '120000' && isBadTarget) throw new InvalidTree(change.path, 'bad_symlink')
   return { op: 'put', path: path(change.path), bytes, mode }

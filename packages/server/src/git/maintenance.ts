@@ -50,6 +50,7 @@ export async function foldPacks(repo: Repo, request: FoldRequest): Promise<boole
     verb: 'pack-objects',
     options: ['--stdin-packs', '--delta-base-offset', '--non-empty', '-q', '--threads=1'],
     values: [absolute(join(packDir, 'pack'))],
+    config: { 'pack.windowMemory': '128m', 'core.bigFileThreshold': '32m' },
     stdin: [...fold.map(packFile), ...keep.map((id) => `^${packFile(id)}`)]
       .map((line) => `${line}\n`)
       .join(''),

@@ -1,7 +1,7 @@
 // Merges two commits on the server. New objects go into one pack in a quarantine.
 
 import type { Dirent } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
@@ -57,13 +57,14 @@ export async function mergeCommits(
   if (bases.includes(theirs)) return { outcome: 'up-to-date' }
   if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }
 
+  await mkdir(quarantine, { recursive: true })
   const inQuarantine = repo.with({ quarantine: { objects: quarantine } })
   const { exitCode, stdout } = await inQuarantine.run({
     verb: 'merge-tree',
     options: ['--write-tree', '--messages', '-z'],
     values: [ours, theirs],
     // Larger files are not merged line by line; they conflict when both sides changed them.
-    config: { 'core.bigFileThreshold': '16m' },
+    config: { 'core.bigFileThreshold': '16m', 'merge.renameLimit': '2000' },
     accept: [0, 1],
     maxBytes: 64 * 1024 * 1024,
   })

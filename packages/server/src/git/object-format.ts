@@ -106,9 +106,9 @@ export function formatCommit(commit: Omit<Commit, 'signed'>): Buffer {
   return Buffer.from(`${lines.join('\n')}\n\n${cleanMessage(commit.message)}`)
 }
 
-export type NewTag = { name: string; target: Oid; targetType: ObjectType; tagger: Person; message: string }
+export type Tag = { name: string; target: Oid; targetType: ObjectType; tagger: Person; message: string }
 
-export function formatTag(tag: NewTag): Buffer {
+export function formatTag(tag: Tag): Buffer {
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${formatPerson(tag.tagger)}`
   return Buffer.from(`${head}\n\n${cleanMessage(tag.message)}`)
 }

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { crc32, deflate, deflateSync } from 'node:zlib'
 import type { Oid } from './names.ts'
@@ -54,7 +55,12 @@ async function formatPack(objects: readonly NewObject[]) {
   const parts: Buffer[] = [header]
   const entries: Entry[] = []
   let offset = header.length
+  let busySince = performance.now()
   for (const { oid, type, content } of objects) {
+    if (performance.now() - busySince > 10) {
+      await othersTurn()
+      busySince = performance.now()
+    }
     const bytes = Buffer.concat([entryHeader(type, content.length), await compressed(content)])
     entries.push({ oid: Buffer.from(oid, 'hex'), offset, crc: crc32(bytes) })
     parts.push(bytes)

@@ -207,6 +207,19 @@ test('an abort is the abort, not a failure', async () => {
   await assert.rejects(importing({ url: silent.url, signal }), { name: 'TimeoutError' })
 })
 
+test('does not take a repository of another object format', async () => {
+  using t = createTestRepo()
+  t.git(['init', '-q', '--bare', '--object-format=sha256', join(t.root, 'other.git')])
+  const other = { ...t, gitDir: join(t.root, 'other.git') }
+  const commit = t.git(
+    ['--git-dir', other.gitDir, 'commit-tree', t.git(['--git-dir', other.gitDir, 'mktree'], '')],
+    'm',
+  )
+  t.git(['--git-dir', other.gitDir, 'update-ref', 'refs/heads/main', commit])
+  using server = await serve(smart(other))
+  await fails({ url: server.url }, 'unsupported')
+})
+
 test('says so when this git cannot speak HTTP', async () => {
   using t = createTestRepo()
   const empty = join(t.root, 'empty')

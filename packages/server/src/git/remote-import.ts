@@ -6,7 +6,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import type { Ref } from './advertisement.ts'
 import { type Access, type Git, GitError, GitTimeout, openRepo, type Repo } from './command.ts'
-import { type FilePath, type Oid, parseFilePath, parseRefName, type RefName } from './names.ts'
+import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } from './names.ts'
 
 export type ImportRequest = {
   url: string
@@ -38,7 +38,7 @@ export type ImportFailure =
   | 'not_a_repository'
   | 'too_large'
   | 'timeout'
-  /** This machine's git cannot speak HTTP. */
+  /** This machine's git cannot speak HTTP, or the remote has another object format. */
   | 'unsupported'
   | 'failed'
 
@@ -126,9 +126,9 @@ function configFor(request: ImportRequest): Record<string, string> {
     [`protocol.${url.protocol.slice(0, -1)}.allow`]: 'always',
     'http.followRedirects': 'false',
     'http.proxy': '',
-    // A remote that stalls is given up.
-    'http.lowSpeedLimit': '500',
-    'http.lowSpeedTime': '60',
+    // A remote that falls silent is given up; one that is still counting says a little now and then.
+    'http.lowSpeedLimit': '1',
+    'http.lowSpeedTime': '120',
     'transfer.bundleURI': 'false',
     'transfer.fsckObjects': 'true',
     ...oldMistakes,
@@ -211,7 +211,10 @@ async function listRefs(repo: Repo): Promise<Ref[]> {
   })
   const refs = new Map<string, Ref>()
   for (const line of stdout.toString('utf8').split('\n')) {
-    const oid = line.slice(0, 40) as Oid
+    if (line === '') continue
+    const oid = parseOid(line.slice(0, line.indexOf(' ')))
+    // Longer ids: a repository of another object format.
+    if (!oid) throw new ImportError('unsupported')
     const target = line.slice(41)
     const tag = target.endsWith('^{}') && refs.get(target.slice(0, -3))
     if (tag) tag.peeled = oid

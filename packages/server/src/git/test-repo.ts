@@ -39,7 +39,7 @@ export function createTestRepo(): TestRepo {
   const root = mkdtempSync(join(tmpdir(), 'trellis-git-'))
   const gitDir = join(root, 'repo.git')
   const git: TestRepo['git'] = (args, input) =>
-    execFileSync('git', args, { cwd: gitDir, env, input, maxBuffer: 1 << 28 })
+    execFileSync('git', args, { cwd: gitDir, env, input, maxBuffer: 1 << 28, stdio: 'pipe' })
       .toString()
       .replace(/\n$/, '')
   execFileSync('git', ['init', '-q', '--bare', '-b', 'main', gitDir], { env })

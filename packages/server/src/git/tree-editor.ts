@@ -26,8 +26,8 @@ export class InvalidTree extends Error {
 }
 
 export type TreeEditor = {
-  /** Puts a file, replacing a file or submodule of that name. */
-  put(path: TreePath, mode: string, blob: Oid): Promise<void>
+  /** Puts a file, replacing a file or submodule of that name. Without a mode an executable file stays one. */
+  put(path: TreePath, mode: string | undefined, blob: Oid): Promise<void>
   /** Removes a file or a whole directory. */
   remove(path: TreePath): Promise<void>
   /** Moves a file or a whole directory to where nothing is. */
@@ -75,7 +75,8 @@ export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
       const directory = await parentOf(path, true)
       const existing = directory?.get(keyOf(name))
       if (existing?.entry.type === 'tree' && !isEmpty(existing)) throw new InvalidTree(path, 'is_a_directory')
-      directory?.set(keyOf(name), { entry: { mode, type: 'blob', oid: blob, name } })
+      const usual = existing?.entry.mode === '100755' ? '100755' : '100644'
+      directory?.set(keyOf(name), { entry: { mode: mode ?? usual, type: 'blob', oid: blob, name } })
     },
     async remove(path) {
       await take(path)
