@@ -99,6 +99,25 @@ test('is aborted when the last reader leaves, and starts afresh for the next', a
   assert.equal(await text(cache.read('a', produceText('whole'))), 'whole')
 })
 
+test('a reader that waits for a stalled production can leave, and the others stay', async (t) => {
+  const cache = createCloneCache({ dir, maxBytes: 1000 })
+  t.after(() => cache.close())
+  const { produce, step, seen } = stepwise()
+  const [first, second] = [new AbortController(), new AbortController()]
+  const reading = [
+    assert.rejects(text(cache.read('a', produce, first.signal)), /first left/),
+    assert.rejects(text(cache.read('a', mustNotProduce, second.signal)), /second left/),
+  ]
+  await step('part')
+  first.abort(new Error('first left'))
+  await reading[0]
+  assert.equal(seen.aborted, false)
+  second.abort(new Error('second left'))
+  await reading[1]
+  assert.equal(seen.aborted, true)
+  await assert.rejects(text(cache.read('b', mustNotProduce, first.signal)), /first left/)
+})
+
 test('a broken production fails for everyone who reads it and is never served later', async (t) => {
   const cache = createCloneCache({ dir, maxBytes: 1000 })
   t.after(() => cache.close())
@@ -174,7 +193,7 @@ test('closing aborts what is being made', async () => {
   const { produce, step, seen } = stepwise()
   const reading = assert.rejects(text(cache.read('a', produce)), /closed/)
   await step('part')
-  await cache.close()
+  cache.close()
   await reading
   assert.equal(seen.aborted, true)
 })

@@ -1,21 +1,21 @@
-// Answers to clones, kept on local disk and shared while they are still being made. Files are unlinked as soon
-// as they are open: they can only be reached through the entry that wrote them, and a crash leaves none.
+// Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
-import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { append, follow, notify, openSpool, type Spool } from './spool.ts'
 
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
 
 export type CloneCache = {
   /**
    * The answer for `key`: kept, in the making, or made now by `produce`. Fails when its production fails.
-   * Production goes on while anyone reads and is aborted when the last reader leaves.
+   * Production goes on while anyone reads and is aborted when the last reader leaves: by ending the iteration,
+   * or by `signal`, which also ends a wait for what is not there yet.
    */
-  read(key: string, produce: Produce): AsyncGenerator<Buffer, void, undefined>
+  read(key: string, produce: Produce, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+  /** On disk, for whatever reason. */
   readonly bytes: number
+  /** Answers that a new reader may get. */
   readonly entries: number
-  close(): Promise<void>
+  close(): void
 }
 
 export type CloneCacheOptions = {
@@ -27,21 +27,7 @@ export type CloneCacheOptions = {
   maxEntries?: number
 }
 
-const readSize = 256 * 1024
-
-type Reader = { position: number }
-
-type Entry = {
-  key: string
-  file: Promise<FileHandle>
-  state: 'producing' | 'complete' | { failed: unknown }
-  /** How much was produced. The file is a ring; it only wraps around once the entry is no longer listed. */
-  written: number
-  readers: Set<Reader>
-  abort: AbortController
-  /** Resolves when anything above has changed. */
-  changed: PromiseWithResolvers<void>
-}
+type Entry = Spool & { key: string }
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const { dir, maxBytes, maxEntries = 256 } = options
@@ -50,20 +36,24 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const listed = new Map<string, Entry>()
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
+  const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
-  async function* read(key: string, produce: Produce): AsyncGenerator<Buffer, void, undefined> {
+  async function* read(
+    key: string,
+    produce: Produce,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    signal?.throwIfAborted()
     const entry = listed.get(key) ?? begin(key, produce)
     if (!entry) {
-      yield* readDirectly(produce)
+      yield* readDirectly(produce, signal)
       return
     }
-    if (listed.delete(key)) listed.set(key, entry)
-    const reader = { position: 0 }
-    entry.readers.add(reader)
+    listed.delete(key)
+    listed.set(key, entry)
     try {
-      yield* follow(entry, reader, capacity)
+      yield* follow(entry, signal)
     } finally {
-      entry.readers.delete(reader)
       leave(entry)
     }
   }
@@ -72,15 +62,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   function begin(key: string, produce: Produce): Entry | undefined {
     makeRoom(1)
     if (bytes() >= maxBytes || live.size >= maxEntries) return undefined
-    const entry: Entry = {
-      key,
-      file: openNameless(dir),
-      state: 'producing',
-      written: 0,
-      readers: new Set(),
-      abort: new AbortController(),
-      changed: Promise.withResolvers(),
-    }
+    const entry = { ...openSpool(dir, capacity), key }
     listed.set(key, entry)
     live.add(entry)
     void fill(entry, produce)
@@ -89,12 +71,17 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
 
   async function fill(entry: Entry, produce: Produce): Promise<void> {
     try {
-      const file = await entry.file
+      let writing: Promise<unknown> = entry.file
       for await (const chunk of produce(entry.abort.signal)) {
+        // One chunk is written while the next is made.
+        await writing
+        // The spool will wrap around, so nobody new may start to read it.
         if (entry.written + chunk.length > capacity) unlist(entry)
-        await append(entry, file, chunk, capacity)
         makeRoom(0)
+        writing = append(entry, chunk)
+        writing.catch(() => {})
       }
+      await writing
       entry.abort.signal.throwIfAborted()
       entry.state = 'complete'
     } catch (error) {
@@ -106,12 +93,12 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   }
 
   function leave(entry: Entry): void {
-    // Unlisted at once, so that whoever comes next starts afresh and does not join what is being aborted.
-    if (entry.readers.size === 0 && entry.state === 'producing') {
+    if (entry.readers.size === 0 && entry.state === 'writing') {
+      // Unlisted at once, so that whoever comes next starts afresh and does not join what is being aborted.
       unlist(entry)
       entry.abort.abort(new Error('nobody reads this any more'))
+      notify(entry)
     }
-    notify(entry)
     disposeIfUnused(entry)
   }
 
@@ -119,23 +106,22 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   function makeRoom(coming: 0 | 1): void {
     for (const entry of listed.values()) {
       if (bytes() + coming <= maxBytes && live.size + coming <= maxEntries) return
-      if (entry.readers.size > 0 || entry.state === 'producing') continue
+      if (entry.readers.size > 0 || entry.state === 'writing') continue
       unlist(entry)
       disposeIfUnused(entry)
     }
   }
 
   function unlist(entry: Entry): void {
-    if (listed.get(entry.key) === entry) listed.delete(entry.key)
+    if (isListed(entry)) listed.delete(entry.key)
   }
 
   function disposeIfUnused(entry: Entry): void {
-    const isListed = listed.get(entry.key) === entry
-    if (isListed || entry.readers.size > 0 || entry.state === 'producing' || !live.delete(entry)) return
+    if (isListed(entry) || entry.readers.size > 0 || entry.state === 'writing' || !live.delete(entry)) return
     entry.file.then((file) => file.close()).catch(() => {})
   }
 
-  async function close(): Promise<void> {
+  function close(): void {
     for (const entry of live) {
       unlist(entry)
       entry.abort.abort(new Error('the cache is closed'))
@@ -156,68 +142,15 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   }
 }
 
-async function* follow(
-  entry: Entry,
-  reader: Reader,
-  capacity: number,
+async function* readDirectly(
+  produce: Produce,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const file = await entry.file
-  for (;;) {
-    if (typeof entry.state === 'object') throw entry.state.failed
-    const available = entry.written - reader.position
-    if (available > 0) {
-      const start = reader.position % capacity
-      const length = Math.min(available, readSize, capacity - start)
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, start)
-      if (bytesRead === 0) throw new Error('a cached answer is shorter than it was')
-      reader.position += bytesRead
-      notify(entry)
-      yield buffer.subarray(0, bytesRead)
-    } else if (entry.state === 'complete') return
-    else await entry.changed.promise
-  }
-}
-
-/** Waits for the slowest reader before it writes over what that one has not read. */
-async function append(entry: Entry, file: FileHandle, chunk: Uint8Array, capacity: number): Promise<void> {
-  let done = 0
-  while (done < chunk.length) {
-    entry.abort.signal.throwIfAborted()
-    const slowest = Math.min(entry.written, ...[...entry.readers].map((reader) => reader.position))
-    const room = capacity - (entry.written - slowest)
-    if (room <= 0) {
-      await entry.changed.promise
-      continue
-    }
-    const start = entry.written % capacity
-    const length = Math.min(chunk.length - done, room, capacity - start)
-    const { bytesWritten } = await file.write(chunk, done, length, start)
-    done += bytesWritten
-    entry.written += bytesWritten
-    notify(entry)
-  }
-}
-
-async function* readDirectly(produce: Produce): AsyncGenerator<Buffer, void, undefined> {
-  const abort = new AbortController()
+  const left = new AbortController()
   try {
-    for await (const chunk of produce(abort.signal))
+    for await (const chunk of produce(AbortSignal.any([left.signal, ...(signal ? [signal] : [])])))
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   } finally {
-    abort.abort()
+    left.abort()
   }
-}
-
-function notify(entry: Entry): void {
-  const { resolve } = entry.changed
-  entry.changed = Promise.withResolvers()
-  resolve()
-}
-
-async function openNameless(dir: string): Promise<FileHandle> {
-  await mkdir(dir, { recursive: true })
-  const path = join(dir, `${randomBytes(12).toString('hex')}.clone`)
-  const file = await open(path, 'wx+', 0o600)
-  await unlink(path)
-  return file
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createLocalPackStore, PackMissing, type StoredPack } from './pack-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pack-store-'))
@@ -83,4 +85,32 @@ test('refuses ids that are none, packs that are not there, and anything but one 
   await assert.rejects(store.linkInto('cd'.repeat(20), root), PackMissing)
   mkdirSync(join(root, 'd-empty/pack'), { recursive: true })
   await assert.rejects(store.adopt(join(root, 'd-empty')), /found 0/)
+})
+
+test('every pack whose adoption was reported is whole after the process was killed', async () => {
+  const source = objectsWithPack('e-source', 5)
+  const store = join(root, 'e')
+  const script = `
+    import { createLocalPackStore } from ${JSON.stringify(import.meta.resolve('./pack-store.ts'))}
+    import { writeSync } from 'node:fs'
+    const store = createLocalPackStore(${JSON.stringify(store)})
+    for (;;) writeSync(1, (await store.adopt(${JSON.stringify(source)})).packId + '\\n')`
+  let reported = ''
+  for (let round = 0; round < 4; round++) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+    child.stdout.on('data', (chunk) => {
+      reported += chunk
+    })
+    await once(child.stdout, 'data')
+    await sleep(Math.random() * 60)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+  const packIds = reported.split('\n').filter(Boolean)
+  assert.ok(packIds.length >= 4)
+  const packDir = join(root, 'e-reader')
+  mkdirSync(packDir)
+  for (const packId of packIds) await createLocalPackStore(store).linkInto(packId, packDir)
+  const indexes = packIds.slice(-20).map((packId) => join(packDir, `pack-${packId}.idx`))
+  execFileSync('git', ['verify-pack', ...indexes])
 })

@@ -100,16 +100,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     const asked = await readUploadRequest(body, { version })
     if (asked.kind === 'nothing') return void response.end()
     if (asked.kind === 'ls-refs') return send(response, lsRefs(refList(served), asked.options))
-    await directories.withReader(contents, async () => {
+    // The lease belongs to the production, which may outlive the client that caused it.
+    const produce = async function* (signal: AbortSignal) {
+      served.productions++
+      using _lease = await directories.lease(contents)
       await directories.writeRefs(contents.dir, snapshot)
-      const produce = (signal: AbortSignal) => {
-        served.productions++
-        return runUploadPack(openRepo(git, contents.dir, { key: name, signal }), asked)
-      }
-      const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
-      await send(response, key ? cache.read(key, produce) : produce(abort.signal))
-    })
-    return
+      yield* runUploadPack(openRepo(git, contents.dir, { key: name, signal }), asked)
+    }
+    const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
+    return send(response, key ? cache.read(key, produce, abort.signal) : produce(abort.signal))
   }
   const push = await readPush(body)
   served.lastPush = push
@@ -170,7 +169,7 @@ const failures: unknown[] = []
 const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => {
     if (error instanceof ProtocolError) response.end(errorPacket(error.message))
-    else {
+    else if (!response.closed) {
       failures.push(error)
       response.destroy()
     }
@@ -184,7 +183,7 @@ before(async () => {
 after(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  await cache.close()
+  cache.close()
   assert.deepEqual(failures, [])
   // Neither a refused nor a finished push leaves anything in quarantine.
   const left = readdirSync(join(root, 'quarantine'))

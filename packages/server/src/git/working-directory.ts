@@ -23,9 +23,10 @@ export type WorkingDirectories = {
    * unless someone reads; says whether exactly the listed ones are there now.
    */
   ensure(contents: Contents): Promise<boolean>
-  /** Like `ensure`, and keeps everything in the directory until `work` has settled. */
+  /** Like `ensure`, and keeps everything in the directory until the lease is disposed. */
+  lease(contents: Contents): Promise<Disposable>
   withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T>
-  /** Call it inside `withReader`, so that the packs the refs point into are there. */
+  /** Call it under a lease, so that the packs the refs point into are there. */
   writeRefs(dir: string, snapshot: RefSnapshot): Promise<void>
   /** Deletes the directory, unless someone reads it. Says whether it did. */
   discard(dir: string): Promise<boolean>
@@ -76,17 +77,22 @@ export function createWorkingDirectories(
     return true
   }
 
-  async function withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T> {
-    const state = await locked(contents.dir, async (held) => {
-      await fill(held, contents)
-      held.readers++
-      return held
+  async function lease(contents: Contents): Promise<Disposable> {
+    return locked(contents.dir, async (state) => {
+      await fill(state, contents)
+      state.readers++
+      let isHeld = true
+      const dispose = () => {
+        if (isHeld) state.readers--
+        isHeld = false
+      }
+      return { [Symbol.dispose]: dispose }
     })
-    try {
-      return await work()
-    } finally {
-      state.readers--
-    }
+  }
+
+  async function withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T> {
+    using _held = await lease(contents)
+    return await work()
   }
 
   async function writeRefs(dir: string, { headBranch, version, refs }: RefSnapshot): Promise<void> {
@@ -110,6 +116,7 @@ export function createWorkingDirectories(
 
   return {
     ensure: (contents) => locked(contents.dir, (state) => fill(state, contents)),
+    lease,
     withReader,
     writeRefs,
     discard,
