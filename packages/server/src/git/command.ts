@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { environment, type Quarantine } from './environment.ts'
+import { feed, type Input } from './feed.ts'
 import type { TreePath, Value } from './names.ts'
 import type { ProcessPool, Slot } from './process-pool.ts'
 
@@ -22,7 +23,7 @@ type Circumstances = {
   /** Settings for this one command. They travel in the environment, so a secret is not in the arguments. */
   config?: Readonly<Record<string, string>>
   /** 'open' leaves the writing end to the caller of `start`. */
-  stdin?: Uint8Array | string | AsyncIterable<Uint8Array> | 'open'
+  stdin?: Input | 'open'
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
   /** Whose turn it is in the pool, usually an organization. */
@@ -228,7 +229,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   })
   // Whoever only reads the stream learns of a failure when asking for `done`.
   done.catch(() => {})
-  feed(child.stdin, stdin, end)
+  if (child.stdin && stdin !== undefined) feed(child.stdin, stdin === 'open' ? undefined : stdin, end)
 
   const stop = async () => {
     end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
@@ -241,40 +242,6 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
     stop,
     [Symbol.asyncDispose]: stop,
   }
-}
-
-/** Writes no faster than git reads. A git that stops reading is judged by its exit code, not by the broken pipe. */
-function feed(pipe: Writable | null, source: Plain['stdin'], fail: (error: unknown) => void): void {
-  if (!pipe || source === undefined) return
-  pipe.on('error', () => {})
-  if (source === 'open') return
-  if (typeof source === 'string' || source instanceof Uint8Array) {
-    pipe.end(source)
-    return
-  }
-  void pump(source, pipe).catch((error: unknown) => {
-    fail(error)
-    pipe.destroy()
-  })
-}
-
-async function pump(source: AsyncIterable<Uint8Array>, pipe: Writable): Promise<void> {
-  for await (const chunk of source) {
-    if (pipe.destroyed) return
-    if (!pipe.write(chunk)) await drained(pipe)
-  }
-  pipe.end()
-}
-
-function drained(pipe: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const ready = () => {
-      pipe.off('drain', ready).off('close', ready)
-      resolve()
-    }
-    pipe.on('drain', ready).on('close', ready)
-    if (pipe.destroyed) ready()
-  })
 }
 
 function argumentsOf(gitDir: string, command: Plain): string[] {

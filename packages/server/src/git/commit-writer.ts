@@ -114,7 +114,9 @@ async function applied(changes: CheckedChange[], objects: ObjectSet, tree: TreeE
 const targetOf = (change: CheckedChange) => (change.op === 'move' ? change.to : change.path)
 
 /** The names of .gitmodules on file systems that fold names, and a few more; git itself then judges. */
-const mayBeSubmodulesFile = (path: TreePath) => /(^|\/)(\W*g\W*i\W*t\W*m\W*o\W*d|gi[^/]*~\d)/i.test(path)
+function mayBeSubmodulesFile(path: TreePath): boolean {
+  return path.split('/').some((name) => /^(gitmod|gi.*~)/i.test(name.replace(/[^\w~]/g, '')))
+}
 
 /** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
 async function checkSubmodules(

@@ -114,7 +114,8 @@ export async function listChanges(
     maxBytes: 32 * 1024 * 1024,
     truncate: true,
   })
-  const all = parseChanges(stdout)
+  // The last entry of a cut answer may be cut itself.
+  const all = parseChanges(stdout).slice(0, truncated ? -1 : undefined)
   const sum = (of: (file: FileChange) => number) => all.reduce((total, file) => total + of(file), 0)
   return {
     files: all.slice(0, maxFiles),
@@ -139,7 +140,7 @@ const statuses: Record<string, FileStatus> = {
  * First all raw entries, `:modes ids status` and one or two paths; then all counts, in the same order,
  * `additions<TAB>deletions<TAB>path`, where a rename has an empty path and two fields more.
  */
-export function parseChanges(output: Buffer): FileChange[] {
+function parseChanges(output: Buffer): FileChange[] {
   const fields = splitNul(output)
   const next = () => fields.next().value ?? Buffer.alloc(0)
   const files: FileChange[] = []

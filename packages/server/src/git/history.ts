@@ -38,7 +38,7 @@ export async function listCommits(
   })
 }
 
-export async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
+async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
   const { from, notIn, path, skip = 0, limit } = query
   const { stdout } = await repo.run({
     verb: 'rev-list',

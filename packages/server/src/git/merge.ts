@@ -94,7 +94,7 @@ async function commitMerge(quarantine: string, tree: Oid, request: MergeRequest)
  * Tree, then `mode oid stage\tpath` for each conflicted stage, an empty field, and messages of the form
  * count, that many paths, kind, text. Every field ends with NUL.
  */
-export function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
+function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
   const fields = splitNul(output)
   const next = () => fields.next().value
   const tree = (next()?.toString('latin1') ?? '') as Oid

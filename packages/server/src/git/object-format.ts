@@ -1,7 +1,7 @@
 // The bytes of git objects, both ways: lenient in reading what history holds, strict in what is written.
 
 import { createHash } from 'node:crypto'
-import { type Oid, parseOid } from './names.ts'
+import { type Oid, parseOid, zeroOid } from './names.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -39,14 +39,16 @@ export function parseCommit(bytes: Buffer): Commit {
   const text = decoder(first('encoding')?.toString('latin1'))
   const person = (name: string) => parsePerson(text(first(name) ?? Buffer.alloc(0)))
   return {
-    tree: (first('tree')?.toString('latin1') ?? '') as Oid,
-    parents: headers.filter(([key]) => key === 'parent').map(([, value]) => value.toString('latin1') as Oid),
+    tree: oidIn(first('tree')) ?? zeroOid,
+    parents: headers.flatMap(([key, value]) => (key === 'parent' && oidIn(value)) || []),
     author: person('author'),
     committer: person('committer'),
     message: text(body),
     signed: headers.some(([key]) => key.startsWith('gpgsig')),
   }
 }
+
+const oidIn = (value: Buffer | undefined) => parseOid(value?.toString('latin1') ?? '')
 
 /** What an annotated tag points to. */
 export function parseTagTarget(bytes: Buffer): { oid: Oid; type: ObjectType } | undefined {
@@ -72,7 +74,7 @@ export function parseTree(bytes: Buffer): TreeEntry[] {
 }
 
 /** Text for a name, and its bytes where the text would not give them back. */
-export function named(raw: Buffer): { name: string; rawName?: Buffer } {
+function named(raw: Buffer): { name: string; rawName?: Buffer } {
   const name = raw.toString('utf8')
   return raw.equals(Buffer.from(name)) ? { name } : { name, rawName: Buffer.from(raw) }
 }
@@ -115,14 +117,10 @@ export function formatTag(tag: Tag): Buffer {
 
 /** What `git stripspace` does: no trailing blanks, no blank lines around the text or doubled inside it. */
 export function cleanMessage(message: string): string {
-  const lines = message
-    .toWellFormed()
-    .replaceAll('\0', '')
-    .split('\n')
-    .map((line) => line.replace(/[ \t\r]+$/, ''))
+  const lines = message.toWellFormed().replaceAll('\0', '').split('\n').map(withoutTrailingBlanks)
   const kept = lines.filter((line, i) => line !== '' || (i > 0 && lines[i - 1] !== ''))
-  const text = kept.join('\n').replace(/^\n+|\n+$/g, '')
-  return text === '' ? '' : `${text}\n`
+  if (kept.at(-1) === '') kept.pop()
+  return kept.map((line) => `${line}\n`).join('')
 }
 
 function splitHeaders(bytes: Buffer): { headers: [string, Buffer][]; body: Buffer } {
@@ -150,9 +148,20 @@ function decoder(encoding: string | undefined): (bytes: Buffer) => string {
 }
 
 function parsePerson(line: string): Person {
-  const parts = /^(.*?)\s*<([^>]*)>?\s*(-?\d+)?\s*([+-]\d+)?/s.exec(line)
-  const [, name = line, email = '', time = '0', timezone = '+0000'] = parts ?? []
-  return { name, email, time: Number(time) * 1000, timezone }
+  const open = line.indexOf('<')
+  if (open < 0) return { name: line.trim(), email: '', time: 0, timezone: '+0000' }
+  const closing = line.indexOf('>', open)
+  const close = closing < 0 ? line.length : closing
+  const [time = '', timezone = '+0000'] = line
+    .slice(close + 1, close + 100)
+    .trim()
+    .split(/\s+/)
+  return {
+    name: line.slice(0, open).trim(),
+    email: line.slice(open + 1, close),
+    time: (Number(time) || 0) * 1000,
+    timezone,
+  }
 }
 
 function formatPerson(person: Person): string {
@@ -166,7 +175,19 @@ function formatPerson(person: Person): string {
 function withoutCrud(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is left out
   const oneLine = text.toWellFormed().replace(/[\x00-\x1f\x7f<>]/g, '')
-  return oneLine.replace(/^[\s.,:;"\\']+|[\s.,:;"\\']+$/g, '')
+  const isCrud = (at: number) => ' .,:;"\\\''.includes(oneLine.charAt(at))
+  let start = 0
+  let end = oneLine.length
+  while (start < end && isCrud(start)) start++
+  while (end > start && isCrud(end - 1)) end--
+  return oneLine.slice(start, end)
+}
+
+// By hand, because a regular expression for the end of a text takes quadratic time on long blanks.
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length
+  while (end > 0 && ' \t\r'.includes(line.charAt(end - 1))) end--
+  return line.slice(0, end)
 }
 
 function typeOfMode(mode: string): TreeEntry['type'] {

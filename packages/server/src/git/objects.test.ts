@@ -93,6 +93,33 @@ test('reads trees with all kinds of entries and names', async () => {
   })
 })
 
+test('lists directories of a commit with the sizes of their files', async () => {
+  using t = createTestRepo()
+  const commit = t.commit({ a: 'four', 'd/e/f': 'sixsix', 'd/g': '' })
+  await withObjects(t.repo, async (objects) => {
+    const listed = async (at?: string) => {
+      const entries = await objects.findDirectory(commit, at === undefined ? undefined : path(at))
+      return entries && (await objects.addSizes(entries)).map(({ name, size }) => `${name} ${size}`)
+    }
+    assert.deepEqual(await listed(), ['a 4', 'd undefined'])
+    assert.deepEqual(await listed('d'), ['e undefined', 'g 0'])
+    assert.deepEqual(await listed('d/e'), ['f 6'])
+    assert.equal(await listed('a'), undefined)
+    assert.equal(await listed('none'), undefined)
+  })
+})
+
+test('an abort is the answer to whoever waits for one', async () => {
+  using t = createTestRepo()
+  const controller = new AbortController()
+  const reading = withObjects(t.repo.with({ signal: controller.signal }), async (objects) => {
+    await objects.findInfo(missing)
+    controller.abort(new Error('gone away'))
+    return objects.findInfo(missing)
+  })
+  await assert.rejects(reading, /gone away/)
+})
+
 test('understands commits that other tools made badly, and those with another encoding or a signature', async () => {
   using t = createTestRepo()
   const tree = t.git(['mktree'], '')

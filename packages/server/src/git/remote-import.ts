@@ -55,21 +55,29 @@ export class ImportError extends Error {
 const pollMs = 200
 
 export async function importRemote(git: Git, request: ImportRequest): Promise<ImportResult> {
-  const gitDir = join(request.scratch, 'import.git')
-  const { key, signal } = request
-  const repo = openRepo(git, gitDir, { key, signal })
-  await clone(repo, request)
+  const { scratch, key, signal, timeoutMs } = request
+  const config = configFor(request)
+  const repo = openRepo(git, join(scratch, 'import.git'), { key, signal, timeoutMs })
+  try {
+    await clone(repo, request, config)
+    return await examine(repo)
+  } catch (error) {
+    if (signal?.aborted || error instanceof ImportError) throw error
+    throw new ImportError(reasonOf(error))
+  }
+}
+
+async function examine(repo: Repo): Promise<ImportResult> {
   const refs = await listRefs(repo)
-  const head = await readHead(gitDir)
+  const head = await readHead(repo.gitDir)
   const defaultBranch = head === `refs/heads/${unknownBranch}` ? undefined : head
   // Any page that answers looks like an empty repository without a HEAD.
   if (refs.length === 0 && !defaultBranch) throw new ImportError('not_a_repository')
   return { refs, defaultBranch, objects: await onePack(repo) }
 }
 
-async function clone(repo: Repo, request: ImportRequest): Promise<void> {
-  const { signal, maxBytes, timeoutMs, onProgress } = request
-  const config = configFor(request)
+async function clone(repo: Repo, request: ImportRequest, config: Record<string, string>): Promise<void> {
+  const { signal, maxBytes, onProgress } = request
   await mkdir(repo.gitDir)
   const tooLarge = new AbortController()
   let bytes = 0
@@ -94,7 +102,6 @@ async function clone(repo: Repo, request: ImportRequest): Promise<void> {
       ],
       values: [parseFilePath(repo.gitDir) as FilePath],
       config,
-      timeoutMs,
       signal: signal ? AbortSignal.any([signal, tooLarge.signal]) : tooLarge.signal,
       onStderr: (chunk) => {
         const progress = onProgress && parseProgress(chunk.toString('latin1'))
@@ -102,8 +109,7 @@ async function clone(repo: Repo, request: ImportRequest): Promise<void> {
       },
     })
   } catch (error) {
-    if (signal?.aborted) throw error
-    throw new ImportError(tooLarge.signal.aborted ? 'too_large' : reasonOf(error))
+    throw tooLarge.signal.aborted && !signal?.aborted ? new ImportError('too_large') : error
   } finally {
     clearInterval(timer)
     await polling
