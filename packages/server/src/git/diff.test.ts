@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createGit, openRepo } from './command.ts'
 import { compareCommits, diff, type FilePatch, listChanges } from './diff.ts'
 import { emptyTreeOid, type Oid } from './names.ts'
+import { createProcessPool } from './process-pool.ts'
 import { createTestRepo, oid, type TestRepo } from './test-repo.ts'
 
 const brief = (files: readonly FilePatch[]) =>
@@ -169,4 +171,14 @@ test('compares what shares no history, equal commits, and a first commit with no
   const same = await compareCommits(t.repo, { base: a, head: a })
   assert.deepEqual([same.files, same.commits, same.ahead, same.behind], [[], [], 0, 0])
   assert.deepEqual(brief((await diff(t.repo, emptyTreeOid, a)).files), ['added a +1 -0'])
+})
+
+test('needs no more than one process at a time', async () => {
+  using t = createTestRepo()
+  const pool = createProcessPool({ size: 1 })
+  const repo = openRepo(createGit({ pool }), t.gitDir, { key: 'a', timeoutMs: 10_000 })
+  const a = t.commit({ a: '1\n' })
+  const b = t.commit({ a: '2\n' }, a)
+  const compared = await compareCommits(repo, { base: a, head: b })
+  assert.deepEqual([compared.files.length, compared.commits.length, compared.ahead], [1, 1, 1])
 })
