@@ -108,6 +108,7 @@ test('refuses a request that breaks the protocol or a bound', async () => {
   await refused(dataPacket(line), /does not end/)
   await refused(Buffer.concat([dataPacket(line), Buffer.from('0001')]), /does not end/)
   await refused(body([line, line, line]), /too many refs/, { maxCommands: 2 })
+  await refused(body([line, ...Array(9).fill(`shallow ${a}`)]), /too many refs/, { maxCommands: 5 })
   await refused(body([line, line, line]), /too large/, { maxBytes: 200 })
   const options = { capabilities: 'push-options', tail: [dataPacket('one'), dataPacket('two'), flushPacket] }
   await refused(body([line], options), /too many push options/, { maxOptions: 1 })

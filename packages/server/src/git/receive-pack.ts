@@ -27,11 +27,14 @@ export type Push = {
   shallow: Oid[]
   /** A push that only deletes sends no pack. */
   expectsPack: boolean
+  /** What follows in the body. Leaving it half read ends the iteration of the body. */
   pack: AsyncGenerator<Buffer, void, undefined>
 }
 
 export type PushLimits = {
+  /** Of everything before the pack. */
   maxBytes?: number
+  /** Shallow lines count too. */
   maxCommands?: number
   maxOptions?: number
   maxOptionBytes?: number
@@ -49,12 +52,13 @@ export async function readPush(body: AsyncIterable<Uint8Array>, limits: PushLimi
   let words: string[] | undefined
   for await (const packet of untilFlush(reader)) {
     const line = packet.at(-1) === 0x0a ? packet.subarray(0, -1) : packet
+    if (commands.length + shallow.length === bounds.maxCommands)
+      throw new ProtocolError('too many refs in one push')
     if (line.toString('latin1', 0, 8) === 'shallow ') {
       const oid = parseOid(line.toString('latin1', 8))
       if (!oid) throw new ProtocolError('bad shallow line')
       shallow.push(oid)
     } else {
-      if (commands.length === bounds.maxCommands) throw new ProtocolError('too many refs in one push')
       const nul = words ? -1 : line.indexOf(0)
       words ??= nul < 0 ? [] : line.toString('utf8', nul + 1).split(' ')
       commands.push(readCommand(nul < 0 ? line : line.subarray(0, nul), named))

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -52,7 +53,7 @@ type Served = {
 
 const repositories = new Map<string, Served>()
 const headBranch = 'refs/heads/main' as RefName
-const maxPackBytes = 50_000_000
+const maxPackBytes = 8_000_000
 
 function create(name: string): Served {
   const served = {
@@ -90,7 +91,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.setHeader('Content-Type', `application/x-${rest[0]}-result`)
   const isGzipped = request.headers['content-encoding'] === 'gzip'
   if (isGzipped) served.gzipped++
-  const body: AsyncIterable<Uint8Array> = isGzipped ? request.pipe(createGunzip()) : request
+  // Leaving the body half read must not close the connection before the client has heard why.
+  const plain = isGzipped ? request.pipe(createGunzip()) : request
+  const body: AsyncIterable<Uint8Array> = plain.iterator({ destroyOnReturn: false })
+  response.once('finish', () => plain.resume())
   const contents = { dir: join(root, 'work', name), packIds: served.packIds, store }
   const snapshot = { headBranch, version: String(served.version), refs: () => served.refs.values() }
   const abort = new AbortController()
@@ -158,9 +162,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 /** Nothing is sent before the first chunk is there, so that a refusal can still be told. */
 async function send(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const left = new AbortController()
+  response.once('close', () => left.abort())
   for await (const chunk of chunks) {
+    if (!response.write(chunk)) await once(response, 'drain', { signal: left.signal }).catch(() => {})
     if (response.destroyed) return
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
   response.end()
 }
@@ -466,4 +472,23 @@ test('a request that is no git request is answered with an error packet', async 
     assert.equal(response.status, 200)
     assert.match(await response.text(), /^....ERR bad packet length\n$/)
   }
+})
+
+test('a push that is too large is received far enough to tell the client why', async () => {
+  const client = clientAt(2)
+  await client.run('init', '-q')
+  writeFileSync(join(client.dir, 'large.bin'), randomBytes(30_000_000))
+  await client.run('add', '.')
+  await client.run('commit', '-q', '-m', 'large')
+  const message = await client.fails('push', `${base}/large`, 'main')
+  assert.match(message, /unpack failed: the pack is larger than 8000000 bytes/)
+  assert.match(message, /main -> main \(unpacker error\)/)
+  assert.deepEqual(repositories.get('large')?.packIds, [])
+
+  writeFileSync(join(client.dir, 'large.bin'), randomBytes(5_000_000))
+  await client.run('add', '.')
+  await client.run('commit', '-q', '--amend', '-m', 'smaller')
+  await client.run('push', '-q', `${base}/large`, 'main')
+  const copy = await cloneOf('large', 2)
+  assert.equal(await copy.run('rev-parse', 'HEAD'), await client.run('rev-parse', 'HEAD'))
 })

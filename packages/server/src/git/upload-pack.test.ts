@@ -17,7 +17,7 @@ before(() => {
 })
 after(() => repo[Symbol.dispose]())
 
-async function* inPieces(bytes: Uint8Array, size = 11) {
+async function* inPieces(bytes: Uint8Array, size = bytes.length > 10_000 ? 65536 : 11) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -114,6 +114,7 @@ test('refuses what is malformed or too large', async () => {
   await refused(v2('fetch', ['want me']))
   await refused(Buffer.from('0010command=fetch'))
   await refused(dataPacket(`want ${oid.slice(1)}\n`), 0)
+  await refused(Buffer.from('0004'.repeat(300_000)))
   await refused(v2('fetch', Array(100).fill(`want ${oid}`)), 2, 1000)
 })
 

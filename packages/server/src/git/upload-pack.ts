@@ -6,9 +6,8 @@ import { GitError, type Repo } from './command.ts'
 import { parseFilePath } from './names.ts'
 import { dataPacket, delimPacket, flushPacket, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
-export type UploadRequest =
-  /** A client that only tries whether it may post. The answer is empty. */
-  { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
+/** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
+export type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
 
 export type FetchRequest = {
   kind: 'fetch'
@@ -22,6 +21,8 @@ export type FetchRequest = {
 export type CloneRequest = { digest: string; followsTags: boolean }
 
 const defaultMaxBytes = 32 * 1024 * 1024
+// Each costs more memory than its bytes.
+const maxLines = 250_000
 
 /** Reads a whole request for git-upload-pack. Throws ProtocolError. */
 export async function readUploadRequest(
@@ -34,6 +35,7 @@ export async function readUploadRequest(
   const lines: string[] = []
   for (let packet = await reader.next(); packet; packet = await reader.next()) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
+    if (packets.length === maxLines) throw new ProtocolError('the request is too large')
     if (packet.kind === 'data') {
       lines.push(packetText(packet.data))
       packets.push(dataPacket(packet.data))
@@ -130,7 +132,7 @@ function readLsRefs(lines: readonly string[]): LsRefsOptions {
 }
 
 // Negotiation, and arguments that name refs, whose meaning changes when refs move.
-const uncacheable = /^(have|shallow|deepen-not|want-ref) |^filter sparse:oid=/
+const uncacheable = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
 // What a client says about itself.
 const identity = /^(agent|session-id)=/
 

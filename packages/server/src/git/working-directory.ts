@@ -26,7 +26,7 @@ export type WorkingDirectories = {
   /** Like `ensure`, and keeps everything in the directory until the lease is disposed. */
   lease(contents: Contents): Promise<Disposable>
   withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T>
-  /** Call it under a lease, so that the packs the refs point into are there. */
+  /** Call it under a lease, so that the packs the refs point into are there. Until then there are no refs. */
   writeRefs(dir: string, snapshot: RefSnapshot): Promise<void>
   /** Deletes the directory, unless someone reads it. Says whether it did. */
   discard(dir: string): Promise<boolean>
@@ -137,8 +137,9 @@ function newState(): State {
 }
 
 async function makeSkeleton(dir: string, config: string): Promise<void> {
-  // A loose ref or an alternate left by something else would count for more than what is written here.
-  for (const stale of ['refs', 'objects/info/alternates', 'packed-refs.lock'])
+  // What an earlier process left: unfinished files, and refs or alternates that nobody stands for now.
+  const unfinished = (await readdir(dir).catch(() => [])).filter((name) => /\.(tmp|lock)$/.test(name))
+  for (const stale of ['refs', 'packed-refs', 'objects/info/alternates', ...unfinished])
     await rm(join(dir, stale), { recursive: true, force: true })
   for (const folder of ['objects/pack', 'objects/info', 'refs/heads'])
     await mkdir(join(dir, folder), { recursive: true })
@@ -162,7 +163,7 @@ function configText(hideRefs: readonly RefName[]): string {
 	autoGc = false
 [transfer]
 	fsckObjects = true
-${hideRefs.map((ref) => `\thideRefs = "${ref}"\n`).join('')}[uploadpack]
+${hideRefs.map((ref) => `\thideRefs = "${ref.replaceAll('"', '\\"')}"\n`).join('')}[uploadpack]
 	allowFilter = true
 	allowAnySHA1InWant = true
 [pack]
