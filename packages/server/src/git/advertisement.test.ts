@@ -39,7 +39,7 @@ before(() => {
   for (const ref of ['heads/main', 'heads/dév', 'tags/light', 'pull/1/head'])
     git(full, ['update-ref', `refs/${ref}`, commit])
   git(full, ['tag', '-a', '-m', 'annotated', 'v1', commit])
-  git(full, ['tag', '-a', '-m', 'of a tag', 'v2', 'v1'])
+  git(full, ['-c', 'advice.nestedTag=false', 'tag', '-a', '-m', 'of a tag', 'v2', 'v1'])
 })
 after(() => rmSync(root, { recursive: true }))
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -236,18 +236,25 @@ async function cloneOf(name: string, version: number, ...args: string[]): Promis
   return client
 }
 
-/** A repository with ten commits, a branch and an annotated tag. */
+let template: Client
+/** Ten commits, a branch and an annotated tag. */
+before(async () => {
+  template = clientAt(2)
+  await template.run('init', '-q')
+  for (let i = 1; i <= 10; i++) {
+    writeFileSync(join(template.dir, `file-${i % 4}.txt`), `content ${i}\n`.repeat(50))
+    await template.run('add', '.')
+    await template.run('commit', '-q', '-m', `commit ${i}`)
+  }
+  await template.run('branch', 'side', 'HEAD~3')
+  await template.run('tag', '-a', '-m', 'first', 'v1', 'HEAD~2')
+})
+
+/** A copy of the template, pushed to a new repository. */
 async function filled(name: string, version = 2): Promise<{ client: Client; served: Served; url: string }> {
   const url = `${base}/${name}`
   const client = clientAt(version)
-  await client.run('init', '-q')
-  for (let i = 1; i <= 10; i++) {
-    writeFileSync(join(client.dir, `file-${i % 4}.txt`), `content ${i}\n`.repeat(50))
-    await client.run('add', '.')
-    await client.run('commit', '-q', '-m', `commit ${i}`)
-  }
-  await client.run('branch', 'side', 'HEAD~3')
-  await client.run('tag', '-a', '-m', 'first', 'v1', 'HEAD~2')
+  cpSync(template.dir, client.dir, { recursive: true })
   await client.run('push', '-q', url, 'main', 'side', 'v1')
   return { client, served: repositories.get(name) as Served, url }
 }
@@ -477,7 +484,7 @@ test('a request that is no git request is answered with an error packet', async 
 test('a push that is too large is received far enough to tell the client why', async () => {
   const client = clientAt(2)
   await client.run('init', '-q')
-  writeFileSync(join(client.dir, 'large.bin'), randomBytes(30_000_000))
+  writeFileSync(join(client.dir, 'large.bin'), randomBytes(12_000_000))
   await client.run('add', '.')
   await client.run('commit', '-q', '-m', 'large')
   const message = await client.fails('push', `${base}/large`, 'main')
@@ -485,7 +492,7 @@ test('a push that is too large is received far enough to tell the client why', a
   assert.match(message, /main -> main \(unpacker error\)/)
   assert.deepEqual(repositories.get('large')?.packIds, [])
 
-  writeFileSync(join(client.dir, 'large.bin'), randomBytes(5_000_000))
+  writeFileSync(join(client.dir, 'large.bin'), randomBytes(3_000_000))
   await client.run('add', '.')
   await client.run('commit', '-q', '--amend', '-m', 'smaller')
   await client.run('push', '-q', `${base}/large`, 'main')
