@@ -59,8 +59,6 @@ export function parseFilePath(s: string): FilePath | undefined {
 export const branchRef = (name: BranchName) => `refs/heads/${name}` as RefName
 export const tagRef = (name: TagName) => `refs/tags/${name}` as RefName
 
-/** Everything reachable from `to` but not from `from`. */
-export const range = (from: Oid, to: Oid) => `${from}..${to}` as Revision
 /** Everything reachable from exactly one of the two. */
 export const symmetricRange = (a: Oid, b: Oid) => `${a}...${b}` as Revision
 export const excluding = (oid: Oid) => `^${oid}` as Revision

@@ -1,0 +1,156 @@
+// Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
+
+import { append, follow, notify, openSpool, type Spool } from './spool.ts'
+
+export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
+
+export type CloneCache = {
+  /**
+   * The answer for `key`: kept, in the making, or made now by `produce`. Fails when its production fails.
+   * Production goes on while anyone reads and is aborted when the last reader leaves: by ending the iteration,
+   * or by `signal`, which also ends a wait for what is not there yet.
+   */
+  read(key: string, produce: Produce, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+  /** On disk, for whatever reason. */
+  readonly bytes: number
+  /** Answers that a new reader may get. */
+  readonly entries: number
+  close(): void
+}
+
+export type CloneCacheOptions = {
+  dir: string
+  maxBytes: number
+  /** A longer answer is shared by those who read it now and not kept. Default: a quarter of maxBytes. */
+  maxEntryBytes?: number
+  /** Each entry holds a file descriptor. Default: 256. */
+  maxEntries?: number
+}
+
+type Entry = Spool & { key: string }
+
+export function createCloneCache(options: CloneCacheOptions): CloneCache {
+  const { dir, maxBytes, maxEntries = 256 } = options
+  const capacity = options.maxEntryBytes ?? Math.ceil(maxBytes / 4)
+  // Least recently used first. An entry that is not listed serves its readers and vanishes with the last.
+  const listed = new Map<string, Entry>()
+  const live = new Set<Entry>()
+  const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
+  const isListed = (entry: Entry) => listed.get(entry.key) === entry
+
+  async function* read(
+    key: string,
+    produce: Produce,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    signal?.throwIfAborted()
+    const entry = listed.get(key) ?? begin(key, produce)
+    if (!entry) {
+      yield* readDirectly(produce, signal)
+      return
+    }
+    listed.delete(key)
+    listed.set(key, entry)
+    try {
+      yield* follow(entry, signal)
+    } finally {
+      leave(entry)
+    }
+  }
+
+  /** Undefined when there is no room, because everything kept is being read. */
+  function begin(key: string, produce: Produce): Entry | undefined {
+    makeRoom(1)
+    if (bytes() >= maxBytes || live.size >= maxEntries) return undefined
+    const entry = { ...openSpool(dir, capacity), key }
+    listed.set(key, entry)
+    live.add(entry)
+    void fill(entry, produce)
+    return entry
+  }
+
+  async function fill(entry: Entry, produce: Produce): Promise<void> {
+    try {
+      let writing: Promise<unknown> = entry.file
+      for await (const chunk of produce(entry.abort.signal)) {
+        // One chunk is written while the next is made.
+        await writing
+        // The spool will wrap around, so nobody new may start to read it.
+        if (entry.written + chunk.length > capacity) unlist(entry)
+        makeRoom(0)
+        writing = append(entry, chunk)
+        writing.catch(() => {})
+      }
+      await writing
+      entry.abort.signal.throwIfAborted()
+      entry.state = 'complete'
+    } catch (error) {
+      entry.state = { failed: error }
+      unlist(entry)
+    }
+    notify(entry)
+    disposeIfUnused(entry)
+  }
+
+  function leave(entry: Entry): void {
+    if (entry.readers.size === 0 && entry.state === 'writing') {
+      // Unlisted at once, so that whoever comes next starts afresh and does not join what is being aborted.
+      unlist(entry)
+      entry.abort.abort(new Error('nobody reads this any more'))
+      notify(entry)
+    }
+    disposeIfUnused(entry)
+  }
+
+  /** For `coming` more entries of at least a byte. */
+  function makeRoom(coming: 0 | 1): void {
+    for (const entry of listed.values()) {
+      if (bytes() + coming <= maxBytes && live.size + coming <= maxEntries) return
+      if (entry.readers.size > 0 || entry.state === 'writing') continue
+      unlist(entry)
+      disposeIfUnused(entry)
+    }
+  }
+
+  function unlist(entry: Entry): void {
+    if (isListed(entry)) listed.delete(entry.key)
+  }
+
+  function disposeIfUnused(entry: Entry): void {
+    if (isListed(entry) || entry.readers.size > 0 || entry.state === 'writing' || !live.delete(entry)) return
+    entry.file.then((file) => file.close()).catch(() => {})
+  }
+
+  function close(): void {
+    for (const entry of live) {
+      unlist(entry)
+      entry.abort.abort(new Error('the cache is closed'))
+      notify(entry)
+      disposeIfUnused(entry)
+    }
+  }
+
+  return {
+    read,
+    close,
+    get bytes() {
+      return bytes()
+    },
+    get entries() {
+      return listed.size
+    },
+  }
+}
+
+async function* readDirectly(
+  produce: Produce,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  const left = new AbortController()
+  try {
+    for await (const chunk of produce(AbortSignal.any([left.signal, ...(signal ? [signal] : [])])))
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+  } finally {
+    left.abort()
+  }
+}

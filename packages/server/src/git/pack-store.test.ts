@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLocalPackStore, PackMissing, type StoredPack } from './pack-store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'pack-store-'))
+after(() => rmSync(root, { recursive: true }))
+
+/** An object directory that holds one pack with `blobs` blobs. */
+function objectsWithPack(name: string, blobs: number): string {
+  const dir = join(root, name)
+  execFileSync('git', ['init', '-q', '--bare', dir])
+  const ids = Array.from({ length: blobs }, () =>
+    execFileSync('git', ['-C', dir, 'hash-object', '-w', '--stdin'], { input: randomBytes(50) }),
+  )
+  execFileSync('git', ['-C', dir, 'pack-objects', '-q', 'objects/pack/pack'], { input: Buffer.concat(ids) })
+  return join(dir, 'objects')
+}
+
+async function listed(store: { list(): AsyncIterable<StoredPack> }): Promise<StoredPack[]> {
+  return Array.fromAsync(store.list())
+}
+
+test('adopts a pack, lists it, links it where git can read it, and removes it', async () => {
+  const store = createLocalPackStore(join(root, 'a'))
+  const started = Date.now()
+  const pack = await store.adopt(objectsWithPack('a-source', 3))
+  assert.equal(pack.objects, 3)
+  assert.ok(pack.bytes > 150)
+  assert.equal(await store.has(pack.packId), true)
+  const [only, ...others] = await listed(store)
+  assert.deepEqual(others, [])
+  assert.equal(only?.packId, pack.packId)
+  assert.equal(only?.bytes, pack.bytes)
+  assert.ok(Number(only?.modifiedMs) >= started - 1000)
+
+  const reader = join(root, 'a-reader')
+  execFileSync('git', ['init', '-q', '--bare', reader])
+  await store.linkInto(pack.packId, join(reader, 'objects/pack'))
+  await store.linkInto(pack.packId, join(reader, 'objects/pack'))
+  await store.remove(pack.packId)
+  await store.remove(pack.packId)
+  assert.equal(await store.has(pack.packId), false)
+  assert.deepEqual(await listed(store), [])
+  // Whoever has linked it keeps it.
+  const count = execFileSync('git', ['-C', reader, 'count-objects', '-v']).toString()
+  assert.match(count, /in-pack: 3\n/)
+  execFileSync('git', ['-C', reader, 'fsck', '--full'], { stdio: 'pipe' })
+})
+
+test('gives the same content a new id each time, so that removing one copy never takes another', async () => {
+  const store = createLocalPackStore(join(root, 'b'))
+  const source = objectsWithPack('b-source', 1)
+  const packs = await Promise.all([store.adopt(source), store.adopt(source), store.adopt(source)])
+  assert.equal(new Set(packs.map((pack) => pack.packId)).size, 3)
+  await store.remove(packs[0].packId)
+  assert.equal((await listed(store)).length, 2)
+  assert.equal(await store.has(packs[1].packId), true)
+})
+
+test('a listing shows what a killed adoption left, so that a sweep finds it', async () => {
+  const store = createLocalPackStore(join(root, 'c'))
+  const packId = 'ab'.repeat(20)
+  mkdirSync(join(root, 'c/packs/ab'), { recursive: true })
+  writeFileSync(join(root, `c/packs/ab/${packId}.pack`), 'half')
+  assert.equal(await store.has(packId), false)
+  assert.deepEqual(
+    (await listed(store)).map((pack) => [pack.packId, pack.bytes]),
+    [[packId, 4]],
+  )
+  await store.remove(packId)
+  assert.deepEqual(readdirSync(join(root, 'c/packs/ab')), [])
+})
+
+test('refuses ids that are none, packs that are not there, and anything but one pack', async () => {
+  const store = createLocalPackStore(join(root, 'd'))
+  assert.deepEqual(await listed(store), [])
+  await assert.rejects(store.has('../../etc/passwd'), RangeError)
+  await assert.rejects(store.linkInto('cd'.repeat(20), root), PackMissing)
+  mkdirSync(join(root, 'd-empty/pack'), { recursive: true })
+  await assert.rejects(store.adopt(join(root, 'd-empty')), /found 0/)
+})
+
+test('every pack whose adoption was reported is whole after the process was killed', async () => {
+  const source = objectsWithPack('e-source', 5)
+  const store = join(root, 'e')
+  const script = `
+    import { createLocalPackStore } from ${JSON.stringify(import.meta.resolve('./pack-store.ts'))}
+    import { writeSync } from 'node:fs'
+    const store = createLocalPackStore(${JSON.stringify(store)})
+    for (;;) writeSync(1, (await store.adopt(${JSON.stringify(source)})).packId + '\\n')`
+  let reported = ''
+  for (let round = 0; round < 4; round++) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+    child.stdout.on('data', (chunk) => {
+      reported += chunk
+    })
+    await once(child.stdout, 'data')
+    await sleep(Math.random() * 60)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+  const packIds = reported.split('\n').filter(Boolean)
+  assert.ok(packIds.length >= 4)
+  const packDir = join(root, 'e-reader')
+  mkdirSync(packDir)
+  for (const packId of packIds) await createLocalPackStore(store).linkInto(packId, packDir)
+  const indexes = packIds.slice(-20).map((packId) => join(packDir, `pack-${packId}.idx`))
+  execFileSync('git', ['verify-pack', ...indexes])
+})

@@ -1,0 +1,180 @@
+// Where packs live for good. A pack is written once under a fresh id and never changes; whether it counts is
+// decided elsewhere, by listing its id. So a half-finished adoption is only garbage under an id nobody lists.
+
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { copyFile, link, mkdir, open, readdir, rename, stat, symlink, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+export type PackInfo = { packId: string; bytes: number; objects: number }
+export type StoredPack = { packId: string; bytes: number; modifiedMs: number }
+
+export type PackStore = {
+  /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
+  adopt(objectsDir: string): Promise<PackInfo>
+  has(packId: string): Promise<boolean>
+  /** Removing what is not there is no error. */
+  remove(packId: string): Promise<void>
+  /** Everything stored, leftovers of broken adoptions included, in no order. */
+  list(): AsyncIterable<StoredPack>
+  /** Makes the pack readable in a git object directory. Throws PackMissing when it is not stored. */
+  linkInto(packId: string, packDir: string): Promise<void>
+}
+
+export class PackMissing extends Error {
+  override readonly name = 'PackMissing'
+  readonly packId: string
+  constructor(packId: string) {
+    super(`pack ${packId} is not in the store`)
+    this.packId = packId
+  }
+}
+
+// In the order of writing: git looks for the index, so the index comes last, and goes first.
+const parts = ['pack', 'rev', 'bitmap', 'idx'] as const
+const isRequired = (part: string) => part === 'pack' || part === 'idx'
+
+export function createLocalPackStore(root: string): PackStore {
+  const packs = resolve(root, 'packs')
+  const durableFolders = new Map<string, Promise<void>>()
+
+  const folderOf = (packId: string) => join(packs, packId.slice(0, 2))
+  const fileOf = (packId: string, part: string) => {
+    if (!isPackId(packId)) throw new RangeError('not a pack id')
+    return join(folderOf(packId), `${packId}.${part}`)
+  }
+
+  /** Parallel adoptions wait for the one that makes the folder, so none reports success before it is safe. */
+  function makeFolder(folder: string): Promise<void> {
+    let made = durableFolders.get(folder)
+    if (!made) {
+      made = mkdir(folder, { recursive: true })
+        .then(() => syncPath(packs))
+        .then(() => syncPath(resolve(root)))
+      durableFolders.set(folder, made)
+      made.catch(() => durableFolders.delete(folder))
+    }
+    return made
+  }
+
+  async function adopt(objectsDir: string): Promise<PackInfo> {
+    const source = await findOnlyPack(join(objectsDir, 'pack'))
+    const packId = randomBytes(20).toString('hex')
+    await makeFolder(folderOf(packId))
+    let bytes = 0
+    for (const part of parts) {
+      const size = await place(`${source}.${part}`, fileOf(packId, part)).catch((error: unknown) => {
+        if (isRequired(part) || codeOf(error) !== 'ENOENT') throw error
+        return 0
+      })
+      bytes += size
+    }
+    await syncPath(folderOf(packId))
+    return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
+  }
+
+  async function has(packId: string): Promise<boolean> {
+    return exists(fileOf(packId, 'idx'))
+  }
+
+  async function remove(packId: string): Promise<void> {
+    for (const part of parts.toReversed()) await unlink(fileOf(packId, part)).catch(unless('ENOENT'))
+  }
+
+  async function* list(): AsyncGenerator<StoredPack> {
+    for (const folder of (await readdir(packs).catch(unless('ENOENT'))) ?? []) {
+      const found = new Map<string, StoredPack>()
+      for (const name of await readdir(join(packs, folder))) {
+        const packId = name.slice(0, name.indexOf('.'))
+        const details = isPackId(packId) && (await stat(join(packs, folder, name)).catch(unless('ENOENT')))
+        if (!details) continue
+        const { bytes, modifiedMs } = found.get(packId) ?? { bytes: 0, modifiedMs: 0 }
+        const latest = Math.max(modifiedMs, details.mtimeMs)
+        found.set(packId, { packId, bytes: bytes + details.size, modifiedMs: latest })
+      }
+      yield* found.values()
+    }
+  }
+
+  async function linkInto(packId: string, packDir: string): Promise<void> {
+    for (const part of parts) {
+      const source = fileOf(packId, part)
+      if (await exists(source)) await linkOrCopy(source, join(packDir, `pack-${packId}.${part}`))
+      else if (isRequired(part)) throw new PackMissing(packId)
+    }
+  }
+
+  return { adopt, has, remove, list, linkInto }
+}
+
+const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
+
+/** The path of the pack without its extension. */
+async function findOnlyPack(packDir: string): Promise<string> {
+  const indexes = (await readdir(packDir)).filter((name) => name.endsWith('.idx'))
+  if (indexes.length !== 1) throw new Error(`expected one pack to adopt and found ${indexes.length}`)
+  return join(packDir, (indexes[0] as string).slice(0, -'.idx'.length))
+}
+
+async function place(source: string, target: string): Promise<number> {
+  await link(source, target).catch((error: unknown) => {
+    if (codeOf(error) !== 'EXDEV') throw error
+    return copyFile(source, target, constants.COPYFILE_EXCL)
+  })
+  const file = await open(target, 'r')
+  try {
+    // The age that a sweep looks at starts now, however long receiving and checking took.
+    const now = new Date()
+    await file.utimes(now, now)
+    await file.sync()
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+  }
+}
+
+async function linkOrCopy(source: string, target: string): Promise<void> {
+  try {
+    await link(source, target).catch((error: unknown) => {
+      if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') throw error
+      return symlink(source, target)
+    })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return
+    if (codeOf(error) === 'ENOENT') throw error
+    const unfinished = `${target}.${randomBytes(6).toString('hex')}.tmp`
+    await copyFile(source, unfinished)
+    await rename(unfinished, target)
+  }
+}
+
+async function countObjects(pack: string): Promise<number> {
+  const file = await open(pack, 'r')
+  try {
+    const { buffer } = await file.read(Buffer.alloc(12), 0, 12, 0)
+    return buffer.readUInt32BE(8)
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(unless('ENOENT'))) !== undefined
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
+
+/** For `catch`: that one error is expected and gives undefined. */
+const unless = (code: string) => (error: unknown) => {
+  if (codeOf(error) !== code) throw error
+  return undefined
+}

@@ -1,0 +1,124 @@
+// The framing of git's wire protocol: four hex digits of length, then that many bytes less four.
+
+/** The other side broke the protocol. The message may be shown to it. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+}
+
+export type Packet = { kind: 'data'; data: Buffer } | { kind: 'flush' | 'delim' | 'response-end' }
+
+export const flushPacket = Buffer.from('0000')
+export const delimPacket = Buffer.from('0001')
+export const responseEndPacket = Buffer.from('0002')
+
+const maxPacket = 65520
+const headerLength = 4
+const maxSidebandData = maxPacket - headerLength - 1
+
+export function dataPacket(payload: string | Uint8Array): Buffer {
+  const length = headerLength + Buffer.byteLength(payload)
+  if (length > maxPacket) throw new RangeError(`a packet of ${length} bytes is too long`)
+  const header = length.toString(16).padStart(headerLength, '0')
+  if (typeof payload === 'string') return Buffer.from(header + payload)
+  return Buffer.concat([Buffer.from(header), payload])
+}
+
+/** What a client shows as "remote error: …". */
+export function errorPacket(message: string): Buffer {
+  return dataPacket(`ERR ${message.slice(0, 1000)}\n`)
+}
+
+export type Band = 'data' | 'progress' | 'error'
+const bandNumber = { data: 1, progress: 2, error: 3 } as const
+
+export function* sideband(band: Band, payload: string | Uint8Array): Generator<Buffer> {
+  const bytes = Buffer.from(payload as Uint8Array)
+  for (let start = 0; start < bytes.length; start += maxSidebandData) {
+    const part = bytes.subarray(start, start + maxSidebandData)
+    yield dataPacket(Buffer.concat([Buffer.of(bandNumber[band]), part]))
+  }
+}
+
+/** The text of a data packet, without the newline that senders may or may not add. */
+export function packetText(data: Buffer): string {
+  const end = data.at(-1) === 0x0a ? data.length - 1 : data.length
+  return data.toString('utf8', 0, end)
+}
+
+export type PacketReader = {
+  /** The next packet, or undefined at a clean end of input. */
+  next(): Promise<Packet | undefined>
+  /** Everything after the last packet, as it comes. Ends the reading of packets. */
+  rest(): AsyncGenerator<Buffer, void, undefined>
+}
+
+/** Reads packets from any stream of bytes, in whatever pieces it comes; `maxBytes` bounds all packets together. */
+export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number): PacketReader {
+  const source = input[Symbol.asyncIterator]()
+  let pieces: Buffer[] = []
+  let available = 0
+  let taken = 0
+  let ended = false
+
+  async function fill(length: number): Promise<boolean> {
+    while (available < length && !ended) {
+      const { value, done } = await source.next()
+      if (done) ended = true
+      else if (value.length > 0) {
+        pieces.push(Buffer.from(value.buffer, value.byteOffset, value.length))
+        available += value.length
+      }
+    }
+    return available >= length
+  }
+
+  function take(length: number): Buffer {
+    // Joined once per packet, however small the pieces are that it came in.
+    const first = pieces[0] as Buffer
+    const whole = first.length >= length ? first : Buffer.concat(pieces)
+    if (whole !== first) pieces = [whole]
+    pieces[0] = whole.subarray(length)
+    if (pieces[0].length === 0) pieces.shift()
+    available -= length
+    taken += length
+    return whole.subarray(0, length)
+  }
+
+  async function next(): Promise<Packet | undefined> {
+    if (!(await fill(headerLength))) {
+      if (available === 0) return undefined
+      throw new ProtocolError('the request ends inside a packet')
+    }
+    const length = packetLength(take(headerLength))
+    if (taken + Math.max(0, length - headerLength) > maxBytes)
+      throw new ProtocolError('the request is too large')
+    if (length === 0) return { kind: 'flush' }
+    if (length === 1) return { kind: 'delim' }
+    if (length === 2) return { kind: 'response-end' }
+    if (length < headerLength || length > maxPacket) throw new ProtocolError('bad packet length')
+    if (length === headerLength) return { kind: 'data', data: Buffer.alloc(0) }
+    if (!(await fill(length - headerLength))) throw new ProtocolError('the request ends inside a packet')
+    return { kind: 'data', data: take(length - headerLength) }
+  }
+
+  async function* rest(): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      yield* pieces.splice(0)
+      while (!ended) {
+        const { value, done } = await source.next()
+        if (done) ended = true
+        else if (value.length > 0) yield Buffer.from(value.buffer, value.byteOffset, value.length)
+      }
+    } finally {
+      if (!ended) await source.return?.()
+    }
+  }
+
+  return { next, rest }
+}
+
+function packetLength(header: Buffer): number {
+  const text = header.toString('latin1')
+  if (!/^[0-9a-fA-F]{4}$/.test(text)) throw new ProtocolError('bad packet length')
+  return Number.parseInt(text, 16)
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Oid } from './names.ts'
+import { describeTips, gatherFacts } from './push-facts.ts'
+import { createTestRepo, oid, type TestRepo } from './test-repo.ts'
+
+let repo: TestRepo
+let first: Oid
+let second: Oid
+let third: Oid
+before(() => {
+  repo = createTestRepo()
+  first = repo.commit({ 'a.txt': 'a', 'dir/b.txt': 'b' })
+  second = repo.commit({ 'a.txt': 'changed' }, first)
+  third = repo.commit({ 'dir/b.txt': undefined, 'dir/ü.txt': 'b' }, second)
+  repo.git(['update-ref', 'refs/heads/main', second])
+})
+after(() => repo[Symbol.dispose]())
+
+test('knows what each tip is and where tags lead', async () => {
+  const blob = oid(repo.git(['hash-object', '-w', '--stdin'], 'x'))
+  repo.git(['tag', '-a', '-m', 'one', 'one', first])
+  repo.git(['-c', 'advice.nestedTag=false', 'tag', '-a', '-m', 'two', 'two', 'one'])
+  const two = oid(repo.git(['rev-parse', 'two']))
+  const missing = oid('d'.repeat(40))
+  const tips = await describeTips(repo.repo, [first, two, blob, missing, first])
+  assert.deepEqual(Object.fromEntries(tips), {
+    [first]: { type: 'commit', peeled: null },
+    [two]: { type: 'tag', peeled: first },
+    [blob]: { type: 'blob', peeled: null },
+  })
+  assert.equal((await describeTips(repo.repo, [])).size, 0)
+})
+
+test('a fast-forward counts its commits and names both ends of a rename', async () => {
+  assert.deepEqual(await gatherFacts(repo.repo, { before: first, after: third }), {
+    fastForward: true,
+    commitCount: 2,
+    changedPaths: ['a.txt', 'dir/b.txt', 'dir/ü.txt'],
+    pathsTruncated: false,
+  })
+})
+
+test('a forced update is no fast-forward', async () => {
+  const sibling = repo.commit({ 'c.txt': 'c' }, first)
+  const facts = await gatherFacts(repo.repo, { before: third, after: sibling })
+  assert.equal(facts.fastForward, false)
+  assert.equal(facts.commitCount, 1)
+  assert.deepEqual(facts.changedPaths, ['a.txt', 'c.txt', 'dir/b.txt', 'dir/ü.txt'])
+})
+
+test('a new branch is compared with where it left the base, or with nothing', async () => {
+  const facts = await gatherFacts(repo.repo, { before: null, after: third }, { base: second })
+  assert.deepEqual([facts.fastForward, facts.commitCount], [true, 1])
+  assert.deepEqual(facts.changedPaths, ['dir/b.txt', 'dir/ü.txt'])
+  const unrelated = repo.commit({ 'x.txt': 'x' })
+  const whole = await gatherFacts(repo.repo, { before: null, after: unrelated }, { base: second })
+  assert.deepEqual([whole.commitCount, whole.changedPaths], [1, ['x.txt']])
+})
+
+test('a long list of paths is cut and says so', async () => {
+  const facts = await gatherFacts(repo.repo, { before: first, after: third }, { maxPaths: 2 })
+  assert.deepEqual([facts.changedPaths, facts.pathsTruncated], [['a.txt', 'dir/b.txt'], true])
+})
