@@ -35,11 +35,16 @@ export interface Trellis extends Running {
   data: string
 }
 
-/** A Trellis with its defaults, in a directory of its own, but for the rate limit. */
+/** A Trellis with its defaults, in a directory of its own, but for the limits that a benchmark would run into. */
 export async function runTrellis(): Promise<Trellis> {
   const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
   const running = await runScript('packages/server/src/main.ts', {
-    env: { TRELLIS_LISTEN: '127.0.0.1:0', TRELLIS_DATA: data, TRELLIS_RATE_PER_SECOND: '1000000' },
+    env: {
+      TRELLIS_LISTEN: '127.0.0.1:0',
+      TRELLIS_DATA: data,
+      TRELLIS_RATE_PER_SECOND: '1000000',
+      TRELLIS_ORG_MAX_REPOS: '10000000',
+    },
   })
   return {
     ...running,
