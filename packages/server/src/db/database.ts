@@ -48,10 +48,14 @@ export async function openDatabase<Schema>(
         return work(tx)
       }),
     answers: () =>
-      sql`select 1`.execute(db).then(
-        () => true,
-        () => false,
-      ),
+      // Built, not raw: only what is known to be a select goes to the reader of SQLite.
+      db
+        .selectNoFrom(sql`1`.as('one'))
+        .execute()
+        .then(
+          () => true,
+          () => false,
+        ),
     close: () => db.destroy(),
   }
   try {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type Dialect, PostgresDialect, type QueryExecutorProvider, sql } from 'kysely'
 import pg from 'pg'
 import { SqliteDialect } from './sqlite-dialect.ts'
+import { GroupLost } from './sqlite-writer.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
 
@@ -31,6 +32,8 @@ export interface OpenDialect {
   isDuplicate(error: unknown): boolean
 }
 
+const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
+
 export function openSqlite(path: string): OpenDialect {
   mkdirSync(dirname(path), { recursive: true })
   const errcode = (error: unknown) => (isCoded(error, 'errcode') ? Number(error.errcode) : 0)
@@ -40,9 +43,9 @@ export function openSqlite(path: string): OpenDialect {
     types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},
-    isRetryable: () => false,
+    isRetryable: (error) => error instanceof GroupLost,
     isOutOfSpace: (error) => (errcode(error) & 0xff) === 13,
-    isDuplicate: (error) => errcode(error) === 2067,
+    isDuplicate: (error) => UNIQUE_OR_PRIMARY_KEY.includes(errcode(error)),
   }
 }
 

@@ -21,7 +21,7 @@ export class SqliteConnection {
     this.#db = new DatabaseSync(path, { readOnly, timeout: 0 })
     this.#db.exec('pragma foreign_keys = on')
     if (readOnly) return
-    this.#db.exec('pragma journal_mode = wal')
+    this.#changeOverToWal()
     this.#db.exec('pragma synchronous = full')
   }
 
@@ -52,6 +52,20 @@ export class SqliteConnection {
   close(): void {
     this.#statements.clear()
     this.#db.close()
+  }
+
+  /** Needs the file for itself, if other processes are opening it too. At the start there is nothing else to do. */
+  #changeOverToWal(): void {
+    const deadline = Date.now() + BUSY_DEADLINE_MS
+    for (;;) {
+      try {
+        this.#db.exec('pragma journal_mode = wal')
+        return
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw error
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+      }
+    }
   }
 
   #prepare(sql: string) {

@@ -3,6 +3,9 @@ import type { SqliteConnection, SqliteResult } from './sqlite-connection.ts'
 /** At most this many transactions share a commit, so that the first of them does not wait for ever. */
 const GROUP_SIZE = 64
 
+/** SQLite gave up a group because of another transaction in it. By itself this one may well succeed. */
+export class GroupLost extends Error {}
+
 /** What transactions that were waiting in line at the same time have in common: one commit, one sync of the disk. */
 interface Group {
   members: number
@@ -73,7 +76,7 @@ export class SqliteWriter {
   #abandon(group: Group, error: unknown): void {
     if (this.#connection.inTransaction) this.#connection.run('rollback')
     this.#group = undefined
-    group.committed.reject(error ?? new Error('SQLite gave up the transaction'))
+    group.committed.reject(error ?? new GroupLost('SQLite gave up the transaction'))
   }
 }
 
