@@ -26,6 +26,8 @@ export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyBy
     const headers = new Headers()
     for (const [name, value] of Object.entries(request.headers))
       if (typeof value === 'string' && !name.startsWith(':')) headers.set(name, value)
+    // Browsers tell the site with the mode. The mode alone is what fetch in a script sends, which has no origin to show.
+    if (!headers.has('sec-fetch-site')) headers.delete('sec-fetch-mode')
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
     const answer = await auth.handler(
       new Request(new URL(path + query, baseUrl), {

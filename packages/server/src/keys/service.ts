@@ -73,16 +73,18 @@ export function createKeysService({ database, events, clock, newId, limits }: Ke
     },
 
     async create(caller: Caller, input: NewKey): Promise<NewApiKey> {
+      requireFuture(input.expiresAt)
       requirePower(caller, 'keys:write')
       const scopes = input.scopes ?? caller.scopes
       requireNoMoreThanOwn(caller, scopes)
-      requireFuture(input.expiresAt)
       const owner = ownerOf(caller)
+      const limit = limits.keysPerUser
       return database.transact(async (tx) => {
-        const observed = await store.countKeys(tx, owner)
-        if (observed >= limits.keysPerUser)
-          throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: limits.keysPerUser, observed })
-        return createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
+        const key = await createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
+        // After the event: from then on others who make a key here wait, so that each is counted.
+        const count = await store.countKeys(tx, owner)
+        if (count > limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: count - 1 })
+        return key
       })
     },
 
@@ -90,17 +92,17 @@ export function createKeysService({ database, events, clock, newId, limits }: Ke
       caller: Caller,
       { id, ...input }: Partial<NewKey> & { id: string; enabled?: boolean | undefined },
     ): Promise<ApiKey> {
+      requireFuture(input.expiresAt)
+      if (!(await store.findKey(database.db, ownerOf(caller), id))) throw new Fault('KEY_NOT_FOUND', { id })
+      requirePower(caller, 'keys:write')
+      if (input.scopes) requireNoMoreThanOwn(caller, input.scopes)
       return database.transact(async (tx) => {
-        const key = await store.findKey(tx, ownerOf(caller), id)
-        if (!key) throw new Fault('KEY_NOT_FOUND', { id })
-        requirePower(caller, 'keys:write')
-        if (input.scopes) requireNoMoreThanOwn(caller, input.scopes)
-        requireFuture(input.expiresAt)
+        // What is not given stays out of the statement: somebody else may be changing it.
         const updated = await store.updateKey(tx, id, {
-          name: input.name ?? key.name,
-          scopes: input.scopes ? [...new Set(input.scopes)].join(' ') : key.scopes,
-          enabled: Number(input.enabled ?? key.enabled),
-          expires_at: input.expiresAt === undefined ? key.expires_at : input.expiresAt,
+          name: input.name,
+          scopes: input.scopes && [...new Set(input.scopes)].join(' '),
+          enabled: input.enabled === undefined ? undefined : Number(input.enabled),
+          expires_at: input.expiresAt,
         })
         if (!updated) throw new Fault('KEY_NOT_FOUND', { id })
         await events.append(tx, { ...told(by(caller), updated), type: 'key.updated' })

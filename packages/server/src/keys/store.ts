@@ -50,12 +50,18 @@ export async function countKeys(q: Db, { orgId, userId }: KeyOwner): Promise<num
 export const insertKey = (tx: Tx, row: Insertable<ApiKeysTable>): Promise<KeyRow> =>
   tx.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow()
 
+/** Undefined when it is gone; as it was when nothing changes. */
 export const updateKey = (
   tx: Tx,
   id: string,
   changes: Updateable<ApiKeysTable>,
 ): Promise<KeyRow | undefined> =>
-  tx.updateTable('api_keys').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+  tx
+    .updateTable('api_keys')
+    .set({ ...changes, id })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
 
 export const deleteKey = (tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | undefined> =>
   tx

@@ -88,6 +88,14 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     createPersonalIn,
     open,
 
+    /** The caller as seen inside the organization a slug addresses; undefined when they have no business there. */
+    async enter(caller: Caller, slug: string): Promise<Caller | undefined> {
+      if (caller.org.slug === slug) return caller
+      if (caller.credential.kind !== 'session') return undefined
+      const org = await store.findMembership(database.db, caller.actor.id, slug)
+      return org && { ...caller, org: { id: org.id, slug, frozen: org.frozen === 1 }, role: org.role }
+    },
+
     /** The organization a person acts in: the one they name, or their own. */
     async home(userId: string, slug: string | undefined) {
       if (slug === undefined) return store.findHomeMembership(database.db, userId)
@@ -100,7 +108,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       // Not a matter of the role in any organization: whoever may speak for a person may found one for them.
       if (!scopePowers(caller.scopes).has('org:admin')) throw forbidden('scope_missing')
       return database.transact(async (tx) => {
-        const owned = await store.countOwned(tx, caller.actor.id)
+        const owned = await store.lockAndCountOwned(tx, caller.actor.id)
         if (owned >= limits.orgsPerUser)
           throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: limits.orgsPerUser, observed: owned })
         const org = await store.insertOrg(tx, newOrg(input.slug, input.name ?? input.slug, null))
@@ -144,10 +152,11 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       const { org, inside } = await open(caller, input.orgSlug, 'org:admin')
       // These break every remote, or every push.
       if (input.slug !== undefined || input.frozen !== undefined) requireOwner(inside)
+      // What is not given stays out of the statement: somebody else may be changing it.
       const changes = {
-        slug: input.slug ?? org.slug,
-        name: input.name ?? org.name,
-        frozen: Number(input.frozen ?? org.frozen),
+        slug: input.slug,
+        name: input.name,
+        frozen: input.frozen === undefined ? undefined : Number(input.frozen),
       }
       const renamed = database.transact(async (tx) => {
         const updated = await store.updateOrg(tx, org.id, { ...changes, updated_at: clock() })
@@ -162,7 +171,9 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
         return present({ ...updated, role: org.role })
       })
       return renamed.catch((error) => {
-        throw error instanceof Duplicate ? new Fault('ORG_SLUG_TAKEN', { slug: changes.slug }) : error
+        throw error instanceof Duplicate
+          ? new Fault('ORG_SLUG_TAKEN', { slug: input.slug ?? org.slug })
+          : error
       })
     },
 
@@ -172,7 +183,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       return database.transact(async (tx) => {
         const current = await store.lockOrg(tx, org.id)
         if (!current) throw forbidden('not_a_member')
-        if ((await store.countOwned(tx, caller.actor.id)) <= 1) throw new Fault('ORG_LAST_OWNED', { slug })
+        if ((await store.lockAndCountOwned(tx, caller.actor.id)) <= 1)
+          throw new Fault('ORG_LAST_OWNED', { slug })
         if (current.repo_count > 0) throw new Fault('ORG_HAS_REPOS', { slug, repoCount: current.repo_count })
         await events.append(tx, {
           ...by(inside),

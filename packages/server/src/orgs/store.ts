@@ -77,8 +77,14 @@ export const listMemberships = (
     .limit(limit)
     .execute()
 
-export async function countOwned(q: Db, userId: string): Promise<number> {
-  const { count } = await q
+/** How many organizations a person owns; until the transaction ends nobody else counts them. */
+export async function lockAndCountOwned(tx: Tx, userId: string): Promise<number> {
+  await tx
+    .updateTable('members')
+    .set((eb) => ({ role: eb.ref('role') }))
+    .where('user_id', '=', userId)
+    .execute()
+  const { count } = await tx
     .selectFrom('members')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)

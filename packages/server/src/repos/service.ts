@@ -91,11 +91,11 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       caller: Caller,
       { name, defaultBranch }: { name: string; defaultBranch: string },
     ): Promise<Repo> {
+      requireBranchName(defaultBranch)
       requirePower(caller, 'repo:write')
       // A credential for one repository makes no others.
       if (caller.onlyRepoId) throw forbidden('scope_missing')
       requireThawed(caller)
-      requireBranchName(defaultBranch)
       return database.transact(async (tx) => {
         await orgs.addRepoIn(tx, caller.org.id, limits.reposPerOrg)
         const repo = await store.insert(tx, {
@@ -137,12 +137,14 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
         readOnly?: boolean | undefined
       },
     ): Promise<Repo> {
-      const repo = await open(caller, input.name, 'repo:admin')
       if (input.defaultBranch !== undefined) requireBranchName(input.defaultBranch)
+      const repo = await open(caller, input.name, 'repo:admin')
+      requireThawed(caller)
+      // What is not given stays out of the statement: somebody else may be changing it.
       const changes = {
-        name: input.newName ?? repo.name,
-        default_branch: input.defaultBranch ?? repo.default_branch,
-        read_only: Number(input.readOnly ?? repo.read_only),
+        name: input.newName,
+        default_branch: input.defaultBranch,
+        read_only: input.readOnly === undefined ? undefined : Number(input.readOnly),
       }
       const renamed = database.transact(async (tx) => {
         const updated = await store.update(tx, repo.id, { ...changes, updated_at: clock() })
@@ -162,12 +164,15 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
         return presenterFor(caller)(updated)
       })
       return renamed.catch((error) => {
-        throw error instanceof Duplicate ? new Fault('REPO_ALREADY_EXISTS', { name: changes.name }) : error
+        throw error instanceof Duplicate
+          ? new Fault('REPO_ALREADY_EXISTS', { name: input.newName ?? repo.name })
+          : error
       })
     },
 
     async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
       const { id } = await open(caller, name, 'repo:admin')
+      requireThawed(caller)
       return database.transact(async (tx) => {
         const repo = await store.remove(tx, id)
         if (!repo) throw new Fault('REPO_NOT_FOUND', { name })

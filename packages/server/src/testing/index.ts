@@ -1,2 +1,5 @@
 export * from './databases.ts'
+export * from './events.ts'
+export * from './faults.ts'
+export * from './organizations.ts'
 export * from './test-app.ts'

@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { type ErrorData, type OperationMeta, type Role, Scope } from '@trellis/contract'
+import { allOperations } from '../http/operations.ts'
+import { mintSecret } from '../secrets.ts'
+import {
+  type Answer,
+  asEnvelope,
+  type CallOptions,
+  foundOrg,
+  onEachDatabase,
+  type Person,
+  startTestApp,
+  type TestApp,
+  type TestDatabase,
+  type TestOrg,
+} from '../testing/index.ts'
+
+type Power = NonNullable<OperationMeta['needs']>
+
+const rolePowers: Record<Role, Power[]> = {
+  member: ['repo:read', 'repo:write', 'org:read', 'keys:read', 'keys:write'],
+  admin: ['repo:read', 'repo:write', 'repo:admin', 'org:read', 'org:admin', 'keys:read', 'keys:write'],
+  owner: ['repo:read', 'repo:write', 'repo:admin', 'org:read', 'org:admin', 'keys:read', 'keys:write'],
+}
+
+const scopePowers: Record<Scope, Power[]> = {
+  'repo:read': ['repo:read'],
+  'repo:write': ['repo:read', 'repo:write'],
+  'repo:admin': ['repo:read', 'repo:write', 'repo:admin'],
+  'org:read': ['org:read'],
+  'org:admin': ['org:read', 'org:admin'],
+  'keys:read': ['keys:read'],
+  'keys:write': ['keys:read', 'keys:write'],
+  '*': rolePowers.owner,
+}
+
+/** The organization `acme` has the repositories `target` and `other`; `stray` is somebody with no part in it. */
+interface World {
+  app: TestApp
+  acme: TestOrg
+  stray: Person
+}
+
+/** One kind of caller: what it sends, and what is to be expected of it. */
+interface CallerKind {
+  title: string
+  options: CallOptions
+  is: 'nobody' | 'refused' | 'session' | 'key' | 'token'
+  /** Asks to act in an organization it is no member of, or that its credential was not made in. */
+  actsAbroad?: boolean
+  /** Acts in an organization of its own, so that nothing of acme exists for it. */
+  outside?: boolean
+  role?: Role
+  scopes?: Scope[]
+  /** The one repository its credential opens. */
+  only?: 'target' | 'other'
+  /** Whose keys it sees. */
+  person?: Person
+}
+
+/** What the table says of one operation beyond its declaration in the contract. */
+interface Row {
+  /** An input that would be good from the right caller. Made anew for every call. */
+  input(world: World, caller: CallerKind): unknown
+  /** Where the power depends on the input, or the contract leaves it open. */
+  needs?: Power
+  /** Asks for the scope alone, whatever the role. */
+  anyRole?: true
+  ownersOnly?: true
+  /** Closed to a credential for one repository, though its scope would do. */
+  notForTokens?: true
+  /** What a caller without the power sees, where it is not FORBIDDEN. */
+  hides?: string
+  /** What the right caller sees, where it is not 200. */
+  gives?: string
+}
+
+let made = 0
+const fresh = (word: string) => `${word}-${++made}`
+const orgSlug = 'acme'
+
+const rows: Record<string, Row> = {
+  // Founding an organization is a person's own matter, not one of a role in another organization.
+  '/orgs/create': { input: () => ({ slug: fresh('org') }), anyRole: true },
+  '/orgs/list': { input: () => ({}) },
+  '/orgs/get': { input: () => ({ orgSlug }) },
+  '/orgs/update': { input: () => ({ orgSlug, name: 'Acme' }) },
+  '/orgs/delete': { input: () => ({ orgSlug }), ownersOnly: true, gives: '409 ORG_HAS_REPOS' },
+  '/members/setRole': {
+    input: ({ acme }) => ({ orgSlug, userId: acme.member.userId, role: 'member' }),
+  },
+  '/members/list': { input: () => ({ orgSlug }) },
+  '/members/invite': { input: () => ({ orgSlug, email: `${fresh('guest')}@example.com` }) },
+  // To leave needs org:read; to remove somebody else needs more.
+  '/members/remove': { input: () => ({ orgSlug, userId: 'usr_nobody' }), needs: 'org:admin' },
+  '/invitations/list': { input: () => ({ orgSlug }), needs: 'org:admin' },
+  '/invitations/accept': {
+    input: () => ({ invitationId: 'inv_none' }),
+    gives: '404 INVITATION_NOT_FOUND',
+  },
+  // Whoever may not withdraw an invitation does not learn that there is one.
+  '/invitations/cancel': {
+    input: async ({ app, acme }) => {
+      const email = `${fresh('guest')}@example.com`
+      return { invitationId: (await app.client(acme.owner.token).members.invite({ orgSlug, email })).id }
+    },
+    needs: 'org:admin',
+    hides: '404 INVITATION_NOT_FOUND',
+  },
+  '/keys/list': { input: () => ({}) },
+  '/keys/create': { input: (_, { scopes }) => ({ name: 'made', scopes: scopes ?? ['keys:read'] }) },
+  '/keys/update': {
+    input: async (world, caller) => ({ id: await freshKey(world, caller), name: 'renamed' }),
+  },
+  '/keys/revoke': { input: async (world, caller) => ({ id: await freshKey(world, caller) }) },
+  '/tokens/list': { input: () => ({ name: 'target' }) },
+  '/tokens/validate': { input: () => ({ token: 'whatever' }) },
+  '/tokens/create': { input: () => ({ name: 'target' }) },
+  '/tokens/revoke': { input: () => ({ name: 'target', id: 'tok_none' }) },
+  '/repos/list': { input: () => ({}) },
+  '/repos/create': { input: () => ({ name: fresh('repo') }), notForTokens: true },
+  '/repos/get': { input: () => ({ name: 'target' }) },
+  '/repos/update': { input: () => ({ name: 'target', defaultBranch: 'main' }) },
+  '/repos/delete': {
+    input: async ({ app, acme }, { only }) => {
+      // A token may at most reach its own repository, and must not be able to delete it.
+      if (only) return { name: 'target' }
+      const name = fresh('doomed')
+      await app.client(acme.owner.token, orgSlug).repos.create({ name })
+      return { name }
+    },
+  },
+  // The log of a repository; that of the organization needs org:read and is asked for below.
+  '/events/list': { input: () => ({ name: 'target' }) },
+}
+
+async function freshKey({ app, stray }: World, { person = stray, outside }: CallerKind): Promise<string> {
+  const org = person === stray || outside ? undefined : orgSlug
+  return (await app.client(person.token, org).keys.create({ name: 'fresh' })).id
+}
+
+/** What an operation has to answer to a caller: `200`, or status, code and reason. */
+function expected(path: string, kind: CallerKind): string {
+  const row = rows[path]
+  const operation = operations.find((candidate) => candidate.path === path)
+  if (!row || !operation) return '404 NOT_FOUND'
+  const { admission, needs: declared } = operation.meta
+  const input = operation.inputKeys
+  if (kind.is === 'refused' || (kind.is === 'nobody' && admission !== 'anyone')) return '401 UNAUTHENTICATED'
+  if (kind.actsAbroad) return '403 FORBIDDEN not_a_member'
+  const passes = row.gives ?? '200'
+  if (admission === 'anyone') return passes
+  if (admission === 'session') return kind.is === 'session' ? passes : '403 FORBIDDEN scope_missing'
+
+  const needs = row.needs ?? declared
+  if (!needs) throw new Error(`${path} declares no power: the table has to say what it needs`)
+  const fromRole = row.anyRole || rolePowers[kind.role ?? 'member'].includes(needs)
+  const scoped = (power: Power) => kind.scopes?.some((scope) => scopePowers[scope].includes(power)) ?? false
+
+  if (input.includes('orgSlug') && kind.outside) return '403 FORBIDDEN not_a_member'
+  if (operation.addressesRepo && (kind.outside || kind.only === 'other' || !scoped('repo:read')))
+    return '404 REPO_NOT_FOUND'
+  if (row.hides && (kind.outside || !fromRole || !scoped(needs))) return row.hides
+  if (!fromRole) return '403 FORBIDDEN insufficient_role'
+  if (!scoped(needs) || (row.notForTokens && kind.is === 'token')) return '403 FORBIDDEN scope_missing'
+  if (row.ownersOnly && kind.role !== 'owner') return '403 FORBIDDEN insufficient_role'
+  return passes
+}
+
+const operations = allOperations().map(({ path, procedure }) => {
+  const { meta, errorMap, inputSchema } = procedure['~orpc']
+  return {
+    path,
+    meta: meta as OperationMeta,
+    addressesRepo: 'REPO_NOT_FOUND' in errorMap,
+    inputKeys: Object.keys((inputSchema as { shape?: object } | undefined)?.shape ?? {}),
+  }
+})
+
+async function kindsOfCaller({ app, acme, stray }: World): Promise<CallerKind[]> {
+  const { owner, admin, member } = acme
+  const inAcme = app.client(owner.token, orgSlug)
+  const key = async (scopes: Scope[], person = owner) =>
+    (await app.client(person.token, orgSlug).keys.create({ name: 'kind', scopes })).secret
+  const token = async (name: string, scope: 'read' | 'write') =>
+    (await inAcme.tokens.create({ name, scope })).secret
+
+  const expiring = await inAcme.keys.create({ name: 'expiring', expiresAt: app.now() + 60_000 })
+  const shortLived = await inAcme.tokens.create({ name: 'target', ttlSeconds: 60 })
+  app.pass(61_000)
+  const disabled = await inAcme.keys.create({ name: 'disabled' })
+  await inAcme.keys.update({ id: disabled.id, enabled: false })
+  const revoked = await inAcme.keys.create({ name: 'revoked' })
+  await inAcme.keys.revoke({ id: revoked.id })
+  const revokedToken = await inAcme.tokens.create({ name: 'target' })
+  await inAcme.tokens.revoke({ name: 'target', id: revokedToken.id })
+  const orphaned = await inAcme.repos.create({ name: 'orphaned' })
+  const orphanedToken = await token(orphaned.name, 'write')
+  await inAcme.repos.delete({ name: orphaned.name })
+
+  const refused = (title: string, secret: string): CallerKind => ({
+    title,
+    options: { token: secret },
+    is: 'refused',
+  })
+  const session = (title: string, person: Person, role: Role): CallerKind => ({
+    title,
+    options: acme.as(person),
+    is: 'session',
+    role,
+    scopes: ['*'],
+    person,
+  })
+  const ofKey = async (
+    title: string,
+    scopes: Scope[],
+    person = owner,
+    role: Role = 'owner',
+  ): Promise<CallerKind> => ({
+    title,
+    options: { token: await key(scopes, person) },
+    is: 'key',
+    role,
+    scopes,
+    person,
+  })
+  const ofToken = async (only: 'target' | 'other', scope: 'read' | 'write'): Promise<CallerKind> => ({
+    title: `a ${scope} token of ${only}`,
+    options: { token: await token(only, scope) },
+    is: 'token',
+    role: 'owner',
+    scopes: [`repo:${scope}`],
+    only,
+    person: owner,
+  })
+
+  return [
+    { title: 'nobody', options: {}, is: 'nobody' },
+    { title: 'nobody who names an organization', options: { org: orgSlug }, is: 'nobody' },
+    refused('garbage', 'garbage'),
+    refused('garbage that begins like a key', 'trk_garbage'),
+    refused('a well-formed key that was never made', mintSecret('trk')),
+    refused('a well-formed token that was never made', mintSecret('trt')),
+    refused('a well-formed agent token that was never made', mintSecret('tra')),
+    { title: 'Basic', options: { headers: { authorization: 'Basic b3duZXI6cGFzcw==' } }, is: 'refused' },
+    { title: 'Bearer alone', options: { headers: { authorization: 'Bearer' } }, is: 'refused' },
+    refused('an expired key', expiring.secret),
+    refused('a disabled key', disabled.secret),
+    refused('a revoked key', revoked.secret),
+    refused('an expired token', shortLived.secret),
+    refused('a revoked token', revokedToken.secret),
+    refused('a token of a deleted repository', orphanedToken),
+
+    session('an owner in a session', owner, 'owner'),
+    session('an admin in a session', admin, 'admin'),
+    session('a member in a session', member, 'member'),
+    {
+      title: 'an outsider in a session who names the organization',
+      options: { token: stray.token, org: orgSlug },
+      is: 'session',
+      actsAbroad: true,
+    },
+    {
+      title: 'an outsider in a session at home',
+      options: { token: stray.token },
+      is: 'session',
+      outside: true,
+      role: 'owner',
+      scopes: ['*'],
+      person: stray,
+    },
+    {
+      title: "an outsider's key",
+      options: { token: (await app.client(stray.token).keys.create({ name: 'kind' })).secret },
+      is: 'key',
+      outside: true,
+      role: 'owner',
+      scopes: ['*'],
+      person: stray,
+    },
+    {
+      title: "an owner's key with * that names another organization",
+      options: { token: await key(['*']), org: owner.slug },
+      is: 'key',
+      actsAbroad: true,
+    },
+
+    await ofKey("an owner's key with *", ['*']),
+    await ofKey("an admin's key with *", ['*'], admin, 'admin'),
+    await ofKey("a member's key with *", ['*'], member, 'member'),
+    ...(await Promise.all(
+      Scope.options.filter((scope) => scope !== '*').map((scope) => ofKey(`a key for ${scope}`, [scope])),
+    )),
+    await ofToken('target', 'read'),
+    await ofToken('target', 'write'),
+    await ofToken('other', 'read'),
+    await ofToken('other', 'write'),
+  ]
+}
+
+function said(answer: Answer): string {
+  if (answer.status === 200) return '200'
+  const { status, code, data } = asEnvelope(answer)
+  const { reason } = data as ErrorData<'FORBIDDEN'>
+  return [status, code, reason].filter((part) => part !== undefined).join(' ')
+}
+
+onEachDatabase('access', (create) => {
+  let database: TestDatabase
+  let app: TestApp
+  let world: World
+  let kinds: CallerKind[]
+
+  before(async () => {
+    database = await create()
+    app = await startTestApp(database, { TRELLIS_USER_MAX_KEYS: '1000', TRELLIS_USER_MAX_ORGS: '1000' })
+    world = { app, acme: await foundOrg(app, orgSlug), stray: await app.signUp('stray') }
+    const inAcme = app.client(world.acme.owner.token, orgSlug)
+    for (const name of ['target', 'other']) await inAcme.repos.create({ name })
+    kinds = await kindsOfCaller(world)
+  })
+  after(async () => {
+    await app.stop()
+    await database.drop()
+  })
+
+  for (const { path, meta } of operations) {
+    const title = rows[path]
+      ? `answers each kind of caller at ${path} as declared: ${[meta.admission, meta.needs].filter(Boolean).join(', ')}`
+      : `has nothing for anybody at ${path}`
+    it(title, async () => {
+      const answers = await Promise.all(
+        kinds.map(async (kind) => {
+          const input = await rows[path]?.input(world, kind)
+          return `${kind.title}: ${said(await app.call(path.slice(1), input ?? {}, kind.options))}`
+        }),
+      )
+      assert.deepEqual(
+        answers,
+        kinds.map((kind) => `${kind.title}: ${expected(path, kind)}`),
+      )
+    })
+  }
+})

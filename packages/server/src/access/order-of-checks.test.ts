@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import type { OperationMeta } from '@trellis/contract'
+import { allOperations } from '../http/operations.ts'
+import {
+  asEnvelope,
+  assertFault,
+  assertForbidden,
+  assertInvalid,
+  foundOrg,
+  onEachDatabase,
+  startTestApp,
+  type TestApp,
+  type TestDatabase,
+  type TestOrg,
+} from '../testing/index.ts'
+
+onEachDatabase('the order of checks, and what is frozen', (create) => {
+  let database: TestDatabase
+  let app: TestApp
+  let acme: TestOrg
+  let writeToken: string
+  /** Operations the server has, with their admission. */
+  let present: { path: string; admission: OperationMeta['admission'] }[]
+
+  before(async () => {
+    database = await create()
+    app = await startTestApp(database)
+    acme = await foundOrg(app, 'acme')
+    await inAcme().repos.create({ name: 'target' })
+    writeToken = (await inAcme().tokens.create({ name: 'target', scope: 'write' })).secret
+    present = []
+    for (const { path, procedure } of allOperations()) {
+      const { body } = await app.call(path.slice(1), {})
+      if (body.code !== 'NOT_FOUND')
+        present.push({ path: path.slice(1), admission: (procedure['~orpc'].meta as OperationMeta).admission })
+    }
+  })
+  after(async () => {
+    await app.stop()
+    await database.drop()
+  })
+
+  const inAcme = () => app.client(acme.owner.token, 'acme')
+  const newKey = (...scopes: ('repo:read' | 'org:read' | 'keys:read' | '*')[]) =>
+    inAcme().keys.create({ name: 'probe', scopes })
+
+  it('asks who is calling before it looks at the input', async () => {
+    for (const { path, admission } of present) {
+      const { code } = asEnvelope(await app.call(path, []))
+      assert.equal(code, admission === 'anyone' ? 'BAD_REQUEST' : 'UNAUTHENTICATED', path)
+      assert.equal(asEnvelope(await app.call(path, [], { token: 'garbage' })).code, 'UNAUTHENTICATED', path)
+    }
+  })
+
+  it('looks at the input before it asks what the caller may do', async () => {
+    const { secret } = await newKey('repo:read')
+    const readToken = await inAcme().tokens.create({ name: 'target' })
+    for (const token of [secret, readToken.secret])
+      for (const { path } of present)
+        assert.equal(asEnvelope(await app.call(path, [], { token })).code, 'BAD_REQUEST', path)
+  })
+
+  it('tells an unauthenticated caller the same whether a thing exists or not', async () => {
+    for (const name of ['target', 'nothing'])
+      assertFault(await app.call('repos/get', { name }), 'UNAUTHENTICATED', {})
+  })
+
+  it('refuses input that only a closer look shows to be wrong before it looks for what is addressed', async () => {
+    const weak = { token: (await newKey('keys:read')).secret }
+    const member = acme.as(acme.member)
+    for (const options of [weak, member]) {
+      assertInvalid(await app.call('repos/create', { name: 'new', defaultBranch: 'a..b' }, options), [
+        'defaultBranch',
+      ])
+      for (const name of ['target', 'nothing'])
+        assertInvalid(await app.call('repos/update', { name, defaultBranch: '-x' }, options), [
+          'defaultBranch',
+        ])
+      assertInvalid(await app.call('keys/create', { name: 'late', expiresAt: 1 }, options), ['expiresAt'])
+      assertInvalid(await app.call('keys/update', { id: 'key_none', expiresAt: 1 }, options), ['expiresAt'])
+    }
+  })
+
+  it('looks for a repository before it asks what the caller may do with it', async () => {
+    const member = acme.as(acme.member)
+    for (const path of ['repos/update', 'repos/delete', 'tokens/list', 'tokens/create']) {
+      assertFault(await app.call(path, { name: 'nothing' }, member), 'REPO_NOT_FOUND', { name: 'nothing' })
+      assertForbidden(await app.call(path, { name: 'target' }, member), 'insufficient_role')
+    }
+    const reader = { token: (await newKey('repo:read')).secret }
+    assertFault(await app.call('repos/delete', { name: 'nothing' }, reader), 'REPO_NOT_FOUND', {
+      name: 'nothing',
+    })
+    assertForbidden(await app.call('repos/delete', { name: 'target' }, reader), 'scope_missing')
+  })
+
+  it('looks for a key before it asks what the caller may do with it', async () => {
+    const { id, secret: token } = await newKey('keys:read')
+    for (const path of ['keys/update', 'keys/revoke']) {
+      assertFault(await app.call(path, { id: 'key_none' }, { token }), 'KEY_NOT_FOUND', { id: 'key_none' })
+      assertForbidden(await app.call(path, { id }, { token }), 'scope_missing')
+    }
+  })
+
+  it('tells somebody who is no member the same whether an organization exists or not', async () => {
+    const { token } = await app.signUp('curious')
+    for (const orgSlug of ['acme', 'nothing']) {
+      assertForbidden(await app.call('orgs/get', { orgSlug }, { token }), 'not_a_member')
+      assertForbidden(await app.call('repos/list', {}, { token, org: orgSlug }), 'not_a_member')
+    }
+  })
+
+  it('gives the role as the reason where neither role nor scope would do', async () => {
+    const { secret: token } = await app
+      .client(acme.member.token, 'acme')
+      .keys.create({ name: 'weak', scopes: ['repo:read'] })
+    assertForbidden(await app.call('repos/delete', { name: 'target' }, { token }), 'insufficient_role')
+  })
+
+  it('hides a repository from a caller who may not read it', async () => {
+    const stray = await app.signUp('stray')
+    await app.client(stray.token).repos.create({ name: 'mine' })
+    const blind = (await newKey('org:read', 'keys:read')).secret
+    for (const path of [
+      'repos/get',
+      'repos/update',
+      'repos/delete',
+      'tokens/list',
+      'tokens/create',
+      'events/list',
+    ])
+      for (const token of [stray.token, blind])
+        assertFault(await app.call(path, { name: 'target' }, { token }), 'REPO_NOT_FOUND', { name: 'target' })
+  })
+
+  it('lets nobody prepare to write to a read-only repository, until it is writable again', async () => {
+    const owner = acme.as(acme.owner)
+    const { body } = await app.call('repos/update', { name: 'target', readOnly: true }, owner)
+    assert.deepEqual([body.readOnly, body.canWrite, body.canAdmin], [true, false, true])
+    const seen = await app.client(writeToken).repos.get({ name: 'target' })
+    assert.deepEqual([seen.readOnly, seen.canWrite, seen.canAdmin], [true, false, false])
+
+    const askWrite = { name: 'target', scope: 'write' }
+    assertForbidden(await app.call('tokens/create', askWrite, owner), 'write_frozen')
+    assertForbidden(await app.call('tokens/create', askWrite, acme.as(acme.member)), 'insufficient_role')
+    assert.equal((await app.call('tokens/create', { name: 'target', scope: 'read' }, owner)).status, 200)
+    assert.equal((await app.call('repos/get', { name: 'target' }, acme.as(acme.member))).status, 200)
+
+    await inAcme().repos.update({ name: 'target', readOnly: false })
+    assert.equal((await app.call('tokens/create', askWrite, owner)).status, 200)
+  })
+
+  it('lets nobody write in a frozen organization, until it is thawed', async () => {
+    const owner = acme.as(acme.owner)
+    const { secret: key } = await newKey('*')
+    assert.equal((await app.call('orgs/update', { orgSlug: 'acme', frozen: true }, owner)).body.frozen, true)
+
+    const writes: [string, unknown][] = [
+      ['repos/create', { name: 'new' }],
+      ['repos/update', { name: 'target', newName: 'renamed' }],
+      ['repos/delete', { name: 'target' }],
+      ['tokens/create', { name: 'target', scope: 'write' }],
+    ]
+    for (const [path, input] of writes)
+      for (const options of [owner, acme.as(acme.admin), { token: key }])
+        assertForbidden(await app.call(path, input, options), 'write_frozen')
+    assertForbidden(await app.call('repos/create', { name: 'new' }, acme.as(acme.member)), 'write_frozen')
+    // What the caller could not do anyway is refused for that reason.
+    assertForbidden(
+      await app.call('repos/delete', { name: 'target' }, acme.as(acme.member)),
+      'insufficient_role',
+    )
+
+    for (const token of [key, writeToken]) {
+      const [seen] = (await app.client(token).repos.list({})).items
+      assert.equal(seen?.canWrite, false)
+    }
+    assert.equal((await app.call('tokens/create', { name: 'target' }, owner)).status, 200)
+    assert.equal((await app.call('events/list', { name: 'target' }, owner)).status, 200)
+
+    assertForbidden(
+      await app.call('orgs/update', { orgSlug: 'acme', frozen: false }, acme.as(acme.admin)),
+      'insufficient_role',
+    )
+    assert.equal(
+      (await app.call('orgs/update', { orgSlug: 'acme', frozen: false }, owner)).body.frozen,
+      false,
+    )
+    assert.equal((await app.call('repos/create', { name: 'new' }, acme.as(acme.member))).status, 200)
+  })
+})

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { type ErrorCode, type ErrorData, errors, type ForbiddenReason } from '@trellis/contract'
+import { type Answer, asEnvelope } from './test-app.ts'
+
+/** Asserts that an answer is this declared error, whole: status, message and data. */
+export function assertFault<Code extends ErrorCode>(
+  answer: Answer,
+  code: Code,
+  data: ErrorData<Code>,
+  message: string = errors[code].message,
+): void {
+  const { status } = errors[code]
+  assert.deepEqual(answer.body, { defined: true, code, status, message, data })
+  assert.equal(answer.status, status)
+}
+
+export const assertForbidden = (answer: Answer, reason: ForbiddenReason, message?: string): void =>
+  assertFault(answer, 'FORBIDDEN', { reason }, message)
+
+/** Asserts that the input was refused, for what stands at `path` alone. */
+export function assertInvalid(answer: Answer, path: (string | number)[]): void {
+  const { code, data } = asEnvelope(answer)
+  assert.equal(code, 'BAD_REQUEST')
+  assert.deepEqual(
+    (data as ErrorData<'BAD_REQUEST'>).issues?.map((issue) => issue.path),
+    [path],
+  )
+}
