@@ -15,7 +15,7 @@ const severity: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, erro
 
 /** Our own secrets are known by their looks; others by what stands around them. */
 const SECRETS =
-  /\b(tr[kta]_|webhsec_|clm_|cvt_)[\w-]+|(\b(?:bearer|basic)\s+)[^\s"',]+|(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/gi
+  /\b(tr[kta]_|webhsec_|clm_|cvt_)[\w+/=-]+|(\b(?:bearer|basic)\s+)[^\s"',\\]+|(:\/\/[^\s/:@"]*:)[^\s/@"\\]+(?=@)/gi
 
 const SECRET_FIELDS = /pass|secret|token|cookie|authorization/i
 
@@ -50,7 +50,13 @@ export function createLog(level: LogLevel, write: (lines: string) => void): Log 
 function readable(key: string, value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return JSON.stringify(withoutSecret(key, value))
-  return JSON.stringify(value, unfold) ?? 'null'
+  if (value && SECRET_FIELDS.test(key)) return '"[redacted]"'
+  try {
+    return JSON.stringify(value, unfold) ?? 'null'
+  } catch {
+    // Something that contains itself. A line that says less is better than no line.
+    return JSON.stringify(String(value))
+  }
 }
 
 function unfold(key: string, value: unknown): unknown {
@@ -58,7 +64,9 @@ function unfold(key: string, value: unknown): unknown {
     const { name, message, stack, cause } = value
     return { name, message, stack, ...(cause !== undefined && { cause }) }
   }
-  return typeof value === 'string' ? withoutSecret(key, value) : value
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'string') return withoutSecret(key, value)
+  return typeof value === 'object' && value && SECRET_FIELDS.test(key) ? '[redacted]' : value
 }
 
 const withoutSecret = (key: string, value: string) => (SECRET_FIELDS.test(key) ? '[redacted]' : value)

@@ -1,6 +1,7 @@
 import type { Auth } from '../people/auth.ts'
 import { addressKey, isLoopback } from './address.ts'
 import { readBytes } from './body.ts'
+import { wrongMethod } from './envelope.ts'
 import { type Exchange, send } from './exchange.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -18,6 +19,7 @@ export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyBy
   return async (exchange: Exchange): Promise<void> => {
     const { request, path, query, address } = exchange
     exchange.route = '/api/auth'
+    if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod('GET, POST')
     const key = isLoopback(address) ? undefined : addressKey(address)
     if (key) rateLimit.take(`address:${key}`)
     const body = await readBytes(request, bodyBytes)
@@ -28,12 +30,11 @@ export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyBy
       if (typeof value === 'string' && !name.startsWith(':')) headers.set(name, value)
     // Browsers tell the site with the mode. The mode alone is what fetch in a script sends, which has no origin to show.
     if (!headers.has('sec-fetch-site')) headers.delete('sec-fetch-mode')
-    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
     const answer = await auth.handler(
       new Request(new URL(path + query, baseUrl), {
-        method: request.method ?? 'GET',
+        method: request.method,
         headers,
-        ...(hasBody && { body: new Uint8Array(body) }),
+        ...(request.method === 'POST' && { body: new Uint8Array(body) }),
       }),
     )
     const type = answer.headers.get('content-type') ?? 'application/json'

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, securityHeaders } from './exchange.ts'
 
 export type Cors = ReturnType<typeof createCors>
 
@@ -22,6 +22,7 @@ export function createCors(origins: readonly string[]) {
     preflight({ request, response, requestId }: Exchange, headers: OutgoingHttpHeaders): boolean {
       if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
       response.writeHead(204, {
+        ...securityHeaders,
         ...headers,
         'access-control-allow-methods': 'POST',
         'access-control-allow-headers': 'authorization, content-type, trellis-org',

@@ -21,6 +21,9 @@ export const notFound = () => new Refusal(404, 'NOT_FOUND', 'There is nothing he
 export const wrongMethod = (allow: string) =>
   new Refusal(405, 'METHOD_NOT_SUPPORTED', `Use ${allow} here`, { allow })
 
+export const withoutHost = () =>
+  new Fault('BAD_REQUEST', { issues: [{ path: [], message: 'HTTP/1.1 asks for a Host header' }] })
+
 /** Whether an error is one of ours, made to be shown; anything else is a bug or a broken machine. */
 export const isExpected = (error: unknown): error is Fault | Refusal =>
   error instanceof Fault || error instanceof Refusal

@@ -23,7 +23,8 @@ let requests = 0
 /** Unique, and cheap enough for every request. */
 export const newRequestId = (): string => `req_${processPart}${(++requests).toString(36).padStart(7, '0')}`
 
-const baseHeaders: OutgoingHttpHeaders = {
+/** What protects a browser; on every answer. */
+export const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -31,7 +32,7 @@ const baseHeaders: OutgoingHttpHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Sends a whole body. The headers that protect a browser are on every answer. */
+/** Sends a whole body. */
 export function send(
   { request, response, requestId }: Exchange,
   status: number,
@@ -40,7 +41,7 @@ export function send(
   headers?: OutgoingHttpHeaders,
 ): void {
   response.writeHead(status, {
-    ...baseHeaders,
+    ...securityHeaders,
     'content-type': type,
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { type Exchange, send, sendJson } from './exchange.ts'
+import { send, sendJson } from './exchange.ts'
 import { generateOpenApi, type OpenApiDocument } from './openapi.ts'
 import { referenceCss, referencePage } from './reference-page.ts'
 import type { Door } from './server.ts'
@@ -23,9 +23,7 @@ export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): R
   }
 
   return {
-    '/': ({ response, requestId }: Exchange) => {
-      response.writeHead(302, { location: '/reference', 'x-request-id': requestId }).end()
-    },
+    '/': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': async (exchange) => {
       const ready = await isReady()

@@ -11,8 +11,8 @@ import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { ClientGone } from './body.ts'
 import type { Cors } from './cors.ts'
-import { envelopeOf, isExpected, malformedRequest, notFound, Refusal, wrongMethod } from './envelope.ts'
-import { type Exchange, newRequestId, sendJson } from './exchange.ts'
+import { envelopeOf, isExpected, malformedRequest, notFound, Refusal, withoutHost, wrongMethod } from './envelope.ts'
+import { type Exchange, newRequestId, securityHeaders, sendJson } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
 
 export type Door = (exchange: Exchange, headers?: OutgoingHttpHeaders) => Promise<void> | void
@@ -31,6 +31,7 @@ export interface HttpServerDeps {
 
 const HEADERS_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 75_000
+const IDLE_SWEEP_MS = 20
 /** How long a client may go on sending a body that has been refused. */
 const DRAIN_MS = 5_000
 
@@ -40,6 +41,8 @@ export function openListener(host: string, port: number): Promise<Server> {
     requestTimeout: 0,
     headersTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Without one the answer is ours to give.
+    requireHostHeader: false,
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -55,8 +58,11 @@ export const portOf = (server: Server): number => (server.address() as AddressIn
 /** Takes no new connections and waits for the answers under way, for `graceMs` at the most. */
 export function closeGracefully(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
+    // A connection falls idle when its answer is out; its client would keep it open for the next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
     const impatient = setTimeout(() => server.closeAllConnections(), graceMs)
     server.close(() => {
+      clearInterval(sweep)
       clearTimeout(impatient)
       resolve()
     })
@@ -70,6 +76,7 @@ export function serve(server: Server, deps: HttpServerDeps): void {
 
   async function route(exchange: Exchange): Promise<void> {
     const { path, request } = exchange
+    if (request.headers.host === undefined && request.httpVersion === '1.1') throw withoutHost()
     if (path.startsWith(`${API_PREFIX}/`)) {
       const corsHeaders = cors.headers(exchange)
       if (corsHeaders && cors.preflight(exchange, corsHeaders)) return
@@ -192,8 +199,9 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
           '',
         )
   const body = JSON.stringify(envelope)
+  const headers = Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n${headers.join('')}\r\n${body}`,
   )
 }
