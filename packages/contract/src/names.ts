@@ -83,3 +83,23 @@ export type ActorKind = z.infer<typeof ActorKind>
 
 export const Actor = z.object({ kind: ActorKind, id: z.string() })
 export type Actor = z.infer<typeof Actor>
+
+/** Of a commit or tag. */
+export const Message = z
+  .string()
+  .min(1)
+  .regex(/^[^\0]*$/, 'NUL characters are not allowed')
+
+/** Somebody in a commit or tag, and when. */
+export const Person = z.object({
+  name: z
+    .string()
+    .min(1)
+    .regex(/^[^<>\n\0]*$/, 'Angle brackets and line breaks are not allowed'),
+  email: z.email(),
+  /** Unix milliseconds; a number that would lie before 1973 is taken for seconds. */
+  timestamp: z.int().optional(),
+  /** In minutes, as `Date.getTimezoneOffset()` gives it: -120 stands for +0200. */
+  timezoneOffset: z.int().optional(),
+})
+export type Person = z.infer<typeof Person>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RepoName, Timestamp } from './names.ts'
+import { OrgSlug, RepoName, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
@@ -39,6 +39,38 @@ export const repos = {
     errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
   })
     .input(z.object({ name: RepoName, defaultBranch: DefaultBranch.default('main') }))
+    .output(Repo),
+  import: operation('/repos/import', {
+    summary: 'Create a repository from one elsewhere, over HTTPS',
+    tag,
+    needs: 'repo:write',
+    errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED', 'IMPORT_FAILED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        url: z.string().min(1).max(2048),
+        /** Used for this import and kept nowhere. */
+        credentials: z
+          .object({ username: z.string().max(256), password: z.string().min(1).max(4096) })
+          .optional(),
+      }),
+    )
+    .output(Repo),
+  fork: operation('/repos/fork', {
+    summary: 'Create a repository with the history of another, in constant time; independent from then on',
+    tag,
+    needs: 'repo:write',
+    errors: ['REPO_NOT_FOUND', 'REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        newName: RepoName,
+        /** The organization to fork into; the acting one when left out. */
+        toOrg: OrgSlug.optional(),
+      }),
+    )
     .output(Repo),
   get: operation('/repos/get', {
     summary: 'Read one repository',

@@ -1,15 +1,21 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Clock, systemClock } from './clock.ts'
+import { gitHandlers, historyHandlers } from './code/handlers.ts'
+import { claimScratch } from './code/scratch.ts'
+import { createCode } from './code/wiring.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { eventsHandlers } from './events/handlers.ts'
 import { bySystem, createEventsService } from './events/service.ts'
 import { createAddressReader } from './http/address.ts'
+import { createAdmission } from './http/admission.ts'
 import { createApi } from './http/api.ts'
 import { createAuthDoor } from './http/auth.ts'
 import { createAuthenticator } from './http/authenticate.ts'
+import type { BodyLimit } from './http/body.ts'
 import { createCors } from './http/cors.ts'
+import { createGitDoor } from './http/git.ts'
 import { createMetrics, createMetricsDoor } from './http/metrics.ts'
 import { implement } from './http/operations.ts'
 import { createPages } from './http/pages.ts'
@@ -70,11 +76,16 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     const keys = createKeysService({ database, events, clock, newId, limits })
     const ownerKey = await ensureOwner({ database, orgs, keys, clock, newId, dataDir, owner: config.owner })
 
+    const scratch = await claimScratch(join(dataDir, 'scratch'))
+    undo.push(() => scratch.stop())
+
     const { host, port } = config.listen
     const listener = await openListener(host, port)
     const baseUrl = config.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(listener)}`
 
     const repos = createReposService({ database, events, orgs, clock, newId, limits, baseUrl })
+    const code = createCode({ config, dataDir, scratch, database, events, orgs, people, repos, clock, log })
+    undo.push(() => code.stop())
     const tokens = createTokensService({ database, events, repos, clock, newId })
     const members = createMembersService({
       database,
@@ -108,6 +119,19 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       clock,
     )
+    const admission = createAdmission({
+      authenticate: createAuthenticator({
+        database,
+        auth,
+        orgs,
+        keyUsage,
+        clock,
+        ownerKey: config.owner.key,
+      }),
+      rateLimit,
+    })
+    const bodyLimit: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
+    const commitLimit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }
     let stopping = false
     serve(listener, {
       api: createApi({
@@ -117,19 +141,12 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
           invitations: invitationsHandlers(invitations),
           keys: keysHandlers(keys),
           tokens: tokensHandlers(tokens),
-          repos: reposHandlers(repos),
+          repos: { ...reposHandlers(repos), ...historyHandlers(code.forks, code.imports) },
+          git: gitHandlers(code.refs, code.commits, code.browse),
           events: eventsHandlers(events, repos),
         }),
-        authenticate: createAuthenticator({
-          database,
-          auth,
-          orgs,
-          keyUsage,
-          clock,
-          ownerKey: config.owner.key,
-        }),
-        rateLimit,
-        bodyBytes: limits.bodyBytes,
+        admission,
+        bodyLimitOf: (path) => (path === '/git/commits/create' ? commitLimit : bodyLimit),
         checkOutput,
       }),
       auth: createAuthDoor({
@@ -137,8 +154,9 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
         baseUrl,
         rateLimit,
         passwordLimit: createRateLimit(PASSWORD_RATE, clock),
-        bodyBytes: limits.bodyBytes,
+        bodyLimit,
       }),
+      git: createGitDoor({ admission, repos, fetches: code.fetches, pushes: code.pushes }),
       pages: createPages({
         baseUrl,
         limits,

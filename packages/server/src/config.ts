@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import * as z from 'zod'
 
 const MB = 1024 * 1024
+const GB = 1024 * MB
 
 const text = z.string().min(1)
 const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
@@ -107,6 +108,11 @@ export const settings = {
     '',
     list.pipe(z.array(httpUrl)),
   ),
+  TRELLIS_EGRESS_ALLOW: defaulted(
+    'Hosts and CIDR ranges, comma-separated, that imports, webhooks and extensions may reach although they are not public addresses.',
+    '',
+    list,
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -132,6 +138,28 @@ export const settings = {
     wholeNumber(1),
   ),
   TRELLIS_MAX_BODY_BYTES: defaulted('Largest JSON body.', String(MB), wholeNumber(1024, 1024 * MB)),
+  TRELLIS_PUSH_MAX_BYTES: defaulted('Largest push.', String(2 * GB), wholeNumber(1024)),
+  TRELLIS_COMMIT_MAX_BYTES: defaulted(
+    'Largest body of git/commits/create.',
+    String(50 * MB),
+    wholeNumber(1024, 1024 * MB),
+  ),
+  TRELLIS_REPO_MAX_BYTES: defaulted('Largest repository.', String(10 * GB), wholeNumber(1024)),
+  TRELLIS_ORG_MAX_BYTES: defaulted(
+    'All repositories of an organization together.',
+    String(100 * GB),
+    wholeNumber(1024),
+  ),
+  TRELLIS_CLONE_CACHE_BYTES: defaulted(
+    'Disk space for the answers to clones, so that the next clone of the same commit costs nothing.',
+    String(2 * GB),
+    wholeNumber(0),
+  ),
+  TRELLIS_GIT_PROCESSES: defaulted(
+    'Git processes that may run at once; more wait in line, each organization in turn.',
+    '8',
+    wholeNumber(1, 1000),
+  ),
   TRELLIS_ORG_MAX_REPOS: defaulted('Repositories in an organization.', '10000', wholeNumber(1)),
   TRELLIS_USER_MAX_ORGS: defaulted('Organizations a person may own.', '100', wholeNumber(1)),
   TRELLIS_USER_MAX_KEYS: defaulted('API keys a person may have in an organization.', '100', wholeNumber(1)),
@@ -206,13 +234,19 @@ function arrange(v: Values) {
     },
     trustedProxies: v.TRELLIS_TRUSTED_PROXIES,
     corsOrigins: v.TRELLIS_CORS_ORIGINS,
+    egressAllow: v.TRELLIS_EGRESS_ALLOW,
     metricsToken: v.TRELLIS_METRICS_TOKEN,
     logLevel: v.TRELLIS_LOG_LEVEL,
+    git: { processes: v.TRELLIS_GIT_PROCESSES, cloneCacheBytes: v.TRELLIS_CLONE_CACHE_BYTES },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     limits: {
       requestsPerSecond: v.TRELLIS_RATE_PER_SECOND,
       requestBurst: v.TRELLIS_RATE_BURST,
       bodyBytes: v.TRELLIS_MAX_BODY_BYTES,
+      commitBodyBytes: v.TRELLIS_COMMIT_MAX_BYTES,
+      pushBytes: v.TRELLIS_PUSH_MAX_BYTES,
+      repoBytes: v.TRELLIS_REPO_MAX_BYTES,
+      orgBytes: v.TRELLIS_ORG_MAX_BYTES,
       reposPerOrg: v.TRELLIS_ORG_MAX_REPOS,
       orgsPerUser: v.TRELLIS_USER_MAX_ORGS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { CodeTables } from './code/store.ts'
 import type { Database as AnyDatabase } from './db/database.ts'
 import type { EventTables } from './events/store.ts'
 import type { KeyTables } from './keys/store.ts'
@@ -14,6 +15,7 @@ export type Schema = PeopleTables &
   KeyTables &
   TokenTables &
   RepoTables &
+  CodeTables &
   EventTables &
   SettingTables
 

@@ -47,22 +47,29 @@ export function createEventsService({
 }) {
   return {
     /** Adds an event to its log, in the transaction of the change it tells of: both are kept, or neither. */
-    async append(tx: Tx, event: NewEvent): Promise<NumberedEvent> {
-      const row: store.EventRow = {
-        scope: event.scope,
-        seq: await store.takeNextSeq(tx, event.scope),
+    async append(tx: Tx, event: NewEvent): Promise<void> {
+      await this.appendAll(tx, event.scope, [event])
+    },
+
+    /** Adds several events to one log, in their order. */
+    async appendAll(tx: Tx, scope: EventScope, events: readonly Omit<NewEvent, 'scope'>[]): Promise<void> {
+      if (events.length === 0) return
+      const first = await store.takeSeqs(tx, scope, events.length)
+      const ts = clock()
+      const rows = events.map((event, i) => ({
+        scope,
+        seq: first + i,
         id: newId('evt'),
         type: event.type,
-        ts: clock(),
+        ts,
         actor_kind: event.actor.kind,
         actor_id: event.actor.id,
         credential_id: event.credentialId,
         subject: event.subject ?? null,
         payload: event.payload === undefined ? null : JSON.stringify(event.payload),
         cause: event.cause ? JSON.stringify(event.cause) : null,
-      }
-      await store.insertEvent(tx, row)
-      return present(row)
+      }))
+      await store.insertEvents(tx, rows)
     },
 
     async list({ scope, types, since, order, cursor, limit }: EventPage) {

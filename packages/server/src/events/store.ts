@@ -31,25 +31,30 @@ export interface EventTables {
 export type EventRow = Selectable<EventsTable>
 
 /**
- * Takes the next number of a log. The counter's row stays locked until the transaction ends, so numbers follow the
- * order of commit, and a transaction that fails gives its number back.
+ * Takes the next numbers of a log and gives the first. The counter's row stays locked until the transaction ends, so
+ * numbers follow the order of commit, and a transaction that fails gives its numbers back.
  */
-export async function takeNextSeq(tx: Tx, scope: string): Promise<number> {
+export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<number> {
   const { last_seq } = await tx
     .insertInto('event_counters')
-    .values({ scope, last_seq: 1 })
+    .values({ scope, last_seq: count })
     .onConflict((conflict) =>
-      conflict
-        .column('scope')
-        .doUpdateSet((eb) => ({ last_seq: eb('event_counters.last_seq', '+', eb.lit(1)) })),
+      conflict.column('scope').doUpdateSet((eb) => ({ last_seq: eb('event_counters.last_seq', '+', count) })),
     )
     .returning('last_seq')
     .executeTakeFirstOrThrow()
-  return last_seq
+  return last_seq - count + 1
 }
 
-export async function insertEvent(tx: Tx, row: EventRow): Promise<void> {
-  await tx.insertInto('events').values(row).execute()
+/** How many rows go into one statement; SQLite takes 32,766 values. */
+const BATCH = 1000
+
+export async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+  for (let i = 0; i < rows.length; i += BATCH)
+    await tx
+      .insertInto('events')
+      .values(rows.slice(i, i + BATCH))
+      .execute()
 }
 
 export interface EventRange {

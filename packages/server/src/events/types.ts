@@ -1,6 +1,9 @@
 /** What the service itself emits. Extensions may emit other types, but none that begins with one of these words. */
 export type ServiceEventType =
-  | `repo.${'created' | 'updated' | 'deleted'}`
+  | `repo.${'created' | 'updated' | 'deleted' | 'imported' | 'forked'}`
+  | 'repo.import.progress'
+  | 'git.push'
+  | `git.${'branch' | 'tag'}.${'created' | 'deleted'}`
   | `token.${'created' | 'revoked'}`
   | `key.${'created' | 'updated' | 'revoked'}`
   | `org.${'created' | 'updated' | 'deleted'}`

@@ -1,20 +1,17 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '@trellis/contract'
-import type { Caller } from '../access/caller.ts'
 import { Fault, forbidden } from '../fault.ts'
-import { addressKey, isLoopback } from './address.ts'
-import type { Authenticate } from './authenticate.ts'
-import { readJson } from './body.ts'
+import type { Admission } from './admission.ts'
+import { type BodyLimit, readJson } from './body.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import type { Operation } from './operations.ts'
-import type { RateLimit } from './rate-limit.ts'
 
 export interface ApiDeps {
   operations: Map<string, Operation>
-  authenticate: Authenticate
-  rateLimit: RateLimit
-  bodyBytes: number
+  admission: Admission
+  /** How large the body of an operation may be. */
+  bodyLimitOf(path: string): BodyLimit
   /** Whether every answer is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
@@ -23,43 +20,23 @@ export interface ApiDeps {
  * The door of all operations: who is calling, then whether the input is right, then the handler, which asks what
  * exists and what is allowed.
  */
-export function createApi({ operations, authenticate, rateLimit, bodyBytes, checkOutput }: ApiDeps) {
-  function countAgainstAddress({ address }: Exchange): void {
-    if (!isLoopback(address)) rateLimit.take(`address:${addressKey(address)}`)
-  }
-
-  async function admit(exchange: Exchange): Promise<Caller | undefined> {
-    let caller: Caller | undefined
-    try {
-      caller = await authenticate(exchange.request.headers)
-    } catch (error) {
-      countAgainstAddress(exchange)
-      throw error
-    }
-    if (!caller) countAgainstAddress(exchange)
-    else {
-      exchange.credentialId = caller.credential.id
-      rateLimit.take(caller.credential.id)
-    }
-    return caller
-  }
-
+export function createApi({ operations, admission, bodyLimitOf, checkOutput }: ApiDeps) {
   return async (exchange: Exchange, headers?: OutgoingHttpHeaders): Promise<void> => {
     const { request, requestId, address, path } = exchange
     const operation = operations.get(path.slice(API_PREFIX.length))
     if (!operation || request.method !== 'POST') {
-      countAgainstAddress(exchange)
+      admission.countStranger(exchange)
       if (!operation) throw notFound()
       exchange.route = operation.path
       throw wrongMethod('POST')
     }
     exchange.route = operation.path
 
-    const { admission } = operation.meta
-    const visitor = await admit(exchange)
-    if (!visitor && admission !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
-    const input = operation.parseInput(await readJson(request, bodyBytes))
-    if (admission === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
+    const { admission: admitted } = operation.meta
+    const visitor = await admission.admit(exchange)
+    if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
+    const input = operation.parseInput(await readJson(request, bodyLimitOf(operation.path)))
+    if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
     const output = await operation.handle(input, {
       visitor,

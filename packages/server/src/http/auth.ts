@@ -1,6 +1,6 @@
 import type { Auth } from '../people/auth.ts'
 import { addressKey, isLoopback } from './address.ts'
-import { readBytes } from './body.ts'
+import { type BodyLimit, readBytes } from './body.ts'
 import { wrongMethod } from './envelope.ts'
 import { type Exchange, send } from './exchange.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -11,18 +11,18 @@ export interface AuthDoorDeps {
   rateLimit: RateLimit
   /** Tighter: how often somebody at one address may try a password for one account. */
   passwordLimit: RateLimit
-  bodyBytes: number
+  bodyLimit: BodyLimit
 }
 
 /** The door to better-auth's own routes, behind our limits. Its answers are its own, not the error envelope. */
-export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyBytes }: AuthDoorDeps) {
+export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit }: AuthDoorDeps) {
   return async (exchange: Exchange): Promise<void> => {
     const { request, path, query, address } = exchange
     exchange.route = '/api/auth'
     if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod('GET, POST')
     const key = isLoopback(address) ? undefined : addressKey(address)
     if (key) rateLimit.take(`address:${key}`)
-    const body = await readBytes(request, bodyBytes)
+    const body = await readBytes(request, bodyLimit)
     if (key && path.endsWith('/sign-in/email')) passwordLimit.take(`${key} ${accountIn(body)}`)
 
     const headers = new Headers()

@@ -73,10 +73,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return caller
   }
 
-  return async (headers: IncomingHttpHeaders): Promise<Caller | undefined> => {
+  return async (headers: IncomingHttpHeaders, { basic = false } = {}): Promise<Caller | undefined> => {
     const slug = headers[ORG_HEADER]?.toString()
     if (headers.authorization !== undefined) {
-      const token = /^bearer\s+(\S+)\s*$/i.exec(headers.authorization)?.[1]
+      const token = bearerIn(headers.authorization) ?? (basic ? passwordIn(headers.authorization) : undefined)
       const caller = token === undefined ? undefined : await byBearer(token, slug)
       if (!caller) throw new Fault('UNAUTHENTICATED', {})
       return caller
@@ -84,4 +84,14 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     const { cookie } = headers
     return cookie?.includes(SESSION_COOKIE) ? bySession(new Headers({ cookie }), slug) : undefined
   }
+}
+
+const bearerIn = (header: string): string | undefined => /^bearer\s+(\S+)\s*$/i.exec(header)?.[1]
+
+/** Git sends a credential as the password of any user; without a password, as the user. */
+function passwordIn(header: string): string | undefined {
+  const encoded = /^basic\s+(\S+)\s*$/i.exec(header)?.[1]
+  if (!encoded) return undefined
+  const [, user, password] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
+  return password || user || undefined
 }

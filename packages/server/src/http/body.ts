@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http'
+import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../fault.ts'
 
 /** A body must arrive in this time, however it drips. */
 const BODY_TIMEOUT_MS = 30_000
 
+export interface BodyLimit {
+  bytes: number
+  /** What the refusal names. */
+  scope: ErrorData<'PAYLOAD_TOO_LARGE'>['scope']
+}
+
 /** Reads a JSON body; one that is absent or empty reads as undefined. */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limit: BodyLimit): Promise<unknown> {
   const bytes = await readBytes(request, limit)
   if (bytes.length === 0) return undefined
   if (!isJson(request.headers['content-type']))
@@ -17,9 +24,9 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   }
 }
 
-export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > limit) return Promise.reject(tooLarge(limit, announced))
+  if (announced > limit.bytes) return Promise.reject(tooLarge(limit, announced))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -34,7 +41,7 @@ export function readBytes(request: IncomingMessage, limit: number): Promise<Buff
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > limit) fail(tooLarge(limit, size))
+      if (size > limit.bytes) fail(tooLarge(limit, size))
     }
     const onEnd = () => {
       settle()
@@ -56,5 +63,5 @@ const isJson = (type: string | undefined): boolean =>
 
 const unreadable = (message: string) => new Fault('BAD_REQUEST', { issues: [{ path: [], message }] })
 
-const tooLarge = (limit: number, observed: number) =>
-  new Fault('PAYLOAD_TOO_LARGE', { scope: 'git_workspace_memory', limit, observed })
+const tooLarge = ({ bytes, scope }: BodyLimit, observed: number) =>
+  new Fault('PAYLOAD_TOO_LARGE', { scope, limit: bytes, observed })

@@ -1,6 +1,7 @@
 import { type ErrorEnvelope, errors } from '@trellis/contract'
 import { OutOfSpace } from '../db/database.ts'
 import { Fault } from '../fault.ts'
+import { PoolFull } from '../git/process-pool.ts'
 
 /** A failure that the contract does not declare, such as a path that leads nowhere. */
 export class Refusal extends Error {
@@ -35,6 +36,12 @@ export function envelopeOf(error: unknown, requestId: string): ErrorEnvelope {
     return { defined: true, code, status, message, data }
   }
   if (error instanceof Refusal) return undeclared(error.status, error.code, error.message)
+  if (error instanceof PoolFull)
+    return undeclared(
+      503,
+      'SERVICE_UNAVAILABLE',
+      'Too many git operations are waiting; try again in a moment',
+    )
   if (error instanceof OutOfSpace)
     return undeclared(507, 'INSUFFICIENT_STORAGE', 'The server has no room left; nothing was changed')
   return undeclared(

@@ -6,13 +6,22 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { API_PREFIX, type ErrorData } from '@trellis/contract'
+import { API_PREFIX, type ErrorData, type ErrorEnvelope } from '@trellis/contract'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { ClientGone } from './body.ts'
 import type { Cors } from './cors.ts'
-import { envelopeOf, isExpected, malformedRequest, notFound, Refusal, withoutHost, wrongMethod } from './envelope.ts'
-import { type Exchange, newRequestId, securityHeaders, sendJson } from './exchange.ts'
+import {
+  envelopeOf,
+  isExpected,
+  malformedRequest,
+  notFound,
+  Refusal,
+  withoutHost,
+  wrongMethod,
+} from './envelope.ts'
+import { type Exchange, newRequestId, securityHeaders, send, sendJson } from './exchange.ts'
+import { GIT_PREFIX } from './git.ts'
 import type { Metrics } from './metrics.ts'
 
 export type Door = (exchange: Exchange, headers?: OutgoingHttpHeaders) => Promise<void> | void
@@ -20,6 +29,7 @@ export type Door = (exchange: Exchange, headers?: OutgoingHttpHeaders) => Promis
 export interface HttpServerDeps {
   api: Door
   auth: Door
+  git: Door
   /** What is answered to GET at these paths exactly. */
   pages: Record<string, Door>
   cors: Cors
@@ -72,7 +82,7 @@ export function closeGracefully(server: Server, graceMs: number): Promise<void> 
 
 /** Sends every request to its door, and turns whatever goes wrong there into the error envelope. */
 export function serve(server: Server, deps: HttpServerDeps): void {
-  const { api, auth, pages, cors, addressOf, baseUrl, metrics, log } = deps
+  const { api, auth, git, pages, cors, addressOf, baseUrl, metrics, log } = deps
 
   async function route(exchange: Exchange): Promise<void> {
     const { path, request } = exchange
@@ -83,6 +93,7 @@ export function serve(server: Server, deps: HttpServerDeps): void {
       return api(exchange, corsHeaders)
     }
     if (path.startsWith('/api/auth/')) return auth(exchange)
+    if (path.startsWith(GIT_PREFIX)) return git(exchange)
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
     if (!page) throw notFound()
     exchange.route = path
@@ -119,20 +130,24 @@ export function serve(server: Server, deps: HttpServerDeps): void {
       response.destroy()
       return
     }
-    if (!isExpected(error)) {
+    if (!isExpected(error) || error.status >= 500) {
       metrics.failed()
-      log.error('unexpected error', { requestId, path: exchange.path, error })
+      log.error('request failed', { requestId, path: exchange.path, error })
     }
     if (response.headersSent) {
       response.destroy()
       return
     }
     const envelope = envelopeOf(error, requestId)
-    sendJson(exchange, envelope.status, envelope, {
+    const headers = {
       ...cors.headers(exchange),
-      ...headersFor(error, baseUrl),
+      ...headersFor(error, exchange, baseUrl),
       ...(!request.complete && { connection: 'close' }),
-    })
+    }
+    // Git shows its user plain text, and nothing else.
+    if (isForGit(exchange))
+      send(exchange, envelope.status, 'text/plain; charset=utf-8', `${explain(error, envelope)}\n`, headers)
+    else sendJson(exchange, envelope.status, envelope, headers)
     if (!request.complete) drain(request.socket)
   }
 
@@ -161,13 +176,25 @@ export function serve(server: Server, deps: HttpServerDeps): void {
   })
 }
 
-function headersFor(error: unknown, baseUrl: string): OutgoingHttpHeaders {
+const isForGit = ({ path }: Exchange): boolean => path.startsWith(GIT_PREFIX)
+
+/** What a person at a terminal can act on. */
+function explain(error: unknown, { message }: ErrorEnvelope): string {
+  if (!(error instanceof Fault)) return message
+  if (error.code === 'UNAUTHENTICATED')
+    return 'Sign in: any user name, and an API key, repository token or session as the password'
+  const { reason } = error.data as ErrorData<'FORBIDDEN'>
+  if (reason === 'write_frozen') return 'This repository is read-only'
+  return reason ? `${message} (${reason})` : message
+}
+
+function headersFor(error: unknown, exchange: Exchange, baseUrl: string): OutgoingHttpHeaders {
   if (error instanceof Refusal) return error.headers
   if (!(error instanceof Fault)) return {}
-  if (error.code === 'UNAUTHENTICATED')
-    return {
-      'www-authenticate': `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`,
-    }
+  if (error.code === 'UNAUTHENTICATED') {
+    const bearer = `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`
+    return { 'www-authenticate': isForGit(exchange) ? ['Basic realm="Trellis"', bearer] : bearer }
+  }
   if (error.code === 'TOO_MANY_REQUESTS') {
     const { retryAfterMs = 0 } = error.data as ErrorData<'TOO_MANY_REQUESTS'>
     return { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }

@@ -6,6 +6,9 @@ export type PeopleService = ReturnType<typeof createPeopleService>
 /** What the rest of the service needs to know of a person; signing up and in is better-auth's. */
 export function createPeopleService({ db }: { db: Db }) {
   return {
+    find: (userId: string): Promise<{ name: string; email: string } | undefined> =>
+      store.findUser(db, userId),
+
     async get(userId: string): Promise<{ email: string; emailVerified: boolean }> {
       const user = await store.findUser(db, userId)
       if (!user) throw new Error(`No user ${userId}`)

@@ -40,7 +40,7 @@ export interface NewUser {
 }
 
 export const findUser = (q: Db, id: string) =>
-  q.selectFrom('users').select(['email', 'email_verified']).where('id', '=', id).executeTakeFirst()
+  q.selectFrom('users').select(['name', 'email', 'email_verified']).where('id', '=', id).executeTakeFirst()
 
 export async function anyUserExists(q: Db): Promise<boolean> {
   return (await q.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined

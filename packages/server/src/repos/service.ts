@@ -4,14 +4,16 @@ import type { Power } from '../access/powers.ts'
 import { type Clock, isoTimeOrNull } from '../clock.ts'
 import { pageFrom, textCursor } from '../cursors.ts'
 import { Duplicate } from '../db/database.ts'
-import { by, type EventsService } from '../events/service.ts'
+import { type Author, by, bySystem, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import { Fault, forbidden, invalid } from '../fault.ts'
 import { parseBranchName } from '../git/names.ts'
 import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import * as store from './store.ts'
+
+export type { RepoRow } from './store.ts'
 
 export interface ReposDeps {
   database: Database
@@ -21,7 +23,15 @@ export interface ReposDeps {
   newId: NewId
   /** Where clients reach this server. */
   baseUrl: string
-  limits: { reposPerOrg: number }
+  limits: { reposPerOrg: number; repoBytes: number; orgBytes: number }
+}
+
+export interface NewRepo {
+  name: string
+  defaultBranch: string
+  /** Where its history comes from. */
+  source?: string
+  sizeBytes?: number
 }
 
 export type ReposService = ReturnType<typeof createReposService>
@@ -67,9 +77,91 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     })
   }
 
+  /** What anybody needs who adds a repository to the acting organization. */
+  function requireMayCreate(caller: Caller): void {
+    requirePower(caller, 'repo:write')
+    // A credential for one repository makes no others.
+    if (caller.onlyRepoId) throw forbidden('scope_missing')
+    requireThawed(caller)
+  }
+
+  async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
+    await orgs.addRepoIn(tx, caller.org.id, limits.reposPerOrg)
+    const repo = await store.insert(tx, {
+      id: newId('repo'),
+      org_id: caller.org.id,
+      name,
+      artifact_id: newId('art'),
+      default_branch: defaultBranch,
+      read_only: 0,
+      size_bytes: sizeBytes ?? 0,
+      last_push_at: null,
+      source: source ?? null,
+      expires_at: null,
+      created_at: clock(),
+      updated_at: clock(),
+    })
+    if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
+    await events.append(tx, {
+      ...by(caller),
+      scope: repoScope(repo.id),
+      type: 'repo.created',
+      subject: name,
+      payload: { name, defaultBranch, ...(source && { source }) },
+    })
+    return repo
+  }
+
+  async function removeIn(tx: Tx, author: Author, id: string): Promise<boolean> {
+    const repo = await store.remove(tx, id)
+    if (!repo) return false
+    await orgs.subtractRepoIn(tx, repo.org_id)
+    await events.append(tx, {
+      ...author,
+      scope: repoScope(id),
+      type: 'repo.deleted',
+      subject: repo.name,
+      payload: { name: repo.name },
+    })
+    return true
+  }
+
   return {
     open,
     requireWritable,
+    presenterFor,
+    requireMayCreate,
+    createIn,
+
+    /** Like `open`, for a repository addressed by its organization too; what is not the caller's does not exist. */
+    async openAt(caller: Caller, { orgSlug, name }: { orgSlug: string; name: string }, power: Power) {
+      const inside = await orgs.enter(caller, orgSlug)
+      if (!inside) throw new Fault('REPO_NOT_FOUND', { name })
+      return { repo: await open(inside, name, power), inside }
+    },
+
+    recordChangeIn: store.recordChange,
+
+    /** By id, whoever asks: for the service itself. */
+    find: (id: string): Promise<store.RepoRow | undefined> => store.findById(database.db, id, clock()),
+
+    /** For work that takes long and ends in a new repository: better to know before. */
+    async requireFree(caller: Caller, name: string): Promise<void> {
+      if (await store.findByName(database.db, { orgId: caller.org.id, name, now: clock() }))
+        throw new Fault('REPO_ALREADY_EXISTS', { name })
+    },
+
+    /** Removes the repositories whose time is over. */
+    async deleteExpired(): Promise<void> {
+      for (const { id } of await store.listExpired(database.db, clock()))
+        await database.transact((tx) => removeIn(tx, bySystem, id))
+    },
+
+    /** How many bytes a repository may still grow by. */
+    async findRoom(repo: store.RepoRow): Promise<number> {
+      const used = await store.sumSizes(database.db, repo.org_id)
+      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, limits.orgBytes - used))
+    },
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
       requirePower(caller, 'repo:read')
@@ -92,36 +184,10 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       { name, defaultBranch }: { name: string; defaultBranch: string },
     ): Promise<Repo> {
       requireBranchName(defaultBranch)
-      requirePower(caller, 'repo:write')
-      // A credential for one repository makes no others.
-      if (caller.onlyRepoId) throw forbidden('scope_missing')
-      requireThawed(caller)
-      return database.transact(async (tx) => {
-        await orgs.addRepoIn(tx, caller.org.id, limits.reposPerOrg)
-        const repo = await store.insert(tx, {
-          id: newId('repo'),
-          org_id: caller.org.id,
-          name,
-          artifact_id: newId('art'),
-          default_branch: defaultBranch,
-          read_only: 0,
-          size_bytes: 0,
-          last_push_at: null,
-          source: null,
-          expires_at: null,
-          created_at: clock(),
-          updated_at: clock(),
-        })
-        if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
-        await events.append(tx, {
-          ...by(caller),
-          scope: repoScope(repo.id),
-          type: 'repo.created',
-          subject: name,
-          payload: { name, defaultBranch },
-        })
-        return presenterFor(caller)(repo)
-      })
+      requireMayCreate(caller)
+      return database.transact(async (tx) =>
+        presenterFor(caller)(await createIn(tx, caller, { name, defaultBranch })),
+      )
     },
 
     async get(caller: Caller, { name }: { name: string }): Promise<Repo> {
@@ -174,16 +240,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       const { id } = await open(caller, name, 'repo:admin')
       requireThawed(caller)
       return database.transact(async (tx) => {
-        const repo = await store.remove(tx, id)
-        if (!repo) throw new Fault('REPO_NOT_FOUND', { name })
-        await orgs.subtractRepoIn(tx, repo.org_id)
-        await events.append(tx, {
-          ...by(caller),
-          scope: repoScope(id),
-          type: 'repo.deleted',
-          subject: repo.name,
-          payload: { name: repo.name },
-        })
+        if (!(await removeIn(tx, by(caller), id))) throw new Fault('REPO_NOT_FOUND', { name })
         return { deleted: true }
       })
     },

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
@@ -15,6 +15,8 @@ interface ReposTable {
   /** Where it was imported or forked from. */
   source: string | null
   expires_at: number | null
+  /** Counts every change of the refs. */
+  refs_version: Generated<number>
   created_at: number
   updated_at: number
 }
@@ -44,6 +46,17 @@ export async function findByName(
   const [repo] = await byName(q, place)
   return repo
 }
+
+export const findById = (q: Db, id: string, now: number): Promise<RepoRow | undefined> =>
+  q
+    .selectFrom('repos')
+    .selectAll()
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirst()
+
+export const listExpired = (q: Db, now: number): Promise<{ id: string }[]> =>
+  q.selectFrom('repos').select('id').where('expires_at', '<=', now).limit(1000).execute()
 
 interface RepoPage {
   orgId: string
@@ -75,3 +88,30 @@ export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Pro
 
 export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
   tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()
+
+/** Notes that refs changed and how much the packs grew. Undefined when the repository is gone. */
+export const recordChange = (
+  tx: Tx,
+  id: string,
+  { addedBytes, pushedAt }: { addedBytes: number; pushedAt: number },
+): Promise<RepoRow | undefined> =>
+  tx
+    .updateTable('repos')
+    .set((eb) => ({
+      refs_version: eb('refs_version', '+', eb.lit(1)),
+      size_bytes: eb('size_bytes', '+', addedBytes),
+      last_push_at: pushedAt,
+      updated_at: pushedAt,
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export async function sumSizes(q: Db, orgId: string): Promise<number> {
+  const { bytes } = await q
+    .selectFrom('repos')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('size_bytes'), eb.lit(0)).as('bytes'))
+    .where('org_id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return Number(bytes)
+}

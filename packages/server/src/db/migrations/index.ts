@@ -1,5 +1,6 @@
 import type { ColumnTypes } from '../dialects.ts'
 import { foundation } from './0001-foundation.ts'
+import { git } from './0002-git.ts'
 
 export interface Migration {
   name: string
@@ -7,4 +8,4 @@ export interface Migration {
 }
 
 /** In order, the number is the place in this list. Forward only: what has landed is never edited. */
-export const migrations: readonly Migration[] = [foundation]
+export const migrations: readonly Migration[] = [foundation, git]

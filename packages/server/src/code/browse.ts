@@ -1,0 +1,193 @@
+import { type Commit, MAX_BLOB_BYTES } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { textCursor } from '../cursors.ts'
+import { Fault, invalid } from '../fault.ts'
+import { compareCommits } from '../git/diff.ts'
+import { type ListedCommit, listCommits } from '../git/history.ts'
+import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
+import { ObjectTooLarge, withObjects } from '../git/objects.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Repositories } from './repositories.ts'
+import type { Revisions } from './revisions.ts'
+
+export interface BrowseDeps {
+  repos: ReposService
+  repositories: Repositories
+  revisions: Revisions
+}
+
+interface Paged {
+  cursor?: string | undefined
+  limit: number
+}
+
+export type BrowseService = ReturnType<typeof createBrowseService>
+
+/** Reading history and contents without a clone. */
+export function createBrowseService({ repos, repositories, revisions }: BrowseDeps) {
+  const missing = (repo: RepoRow, object: string) =>
+    new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object })
+
+  return {
+    async listCommits(
+      caller: Caller,
+      input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
+    ) {
+      const path = input.path === undefined ? undefined : requirePath(input.path)
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const place = readPlace(input.cursor)
+      // Nothing is wrong with an empty repository: it has no commits.
+      if (!place && input.ref === undefined && !(await revisions.findOid(repo, undefined)))
+        return { items: [], nextCursor: null }
+      const from = place?.oid ?? (await revisions.commitAt(repo, input.ref))
+      const skip = place?.offset ?? 0
+      const { commits, more } = await repositories.withGit(repo, undefined, async (git) => {
+        const isThere = await withObjects(git, (objects) => objects.findCommit(from))
+        if (!isThere) return { commits: [], more: false }
+        return listCommits(git, { from, skip, limit: input.limit, ...(path && { path }) })
+      })
+      const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
+      return { items: commits.map(presentCommit), nextCursor }
+    },
+
+    async getCommit(caller: Caller, input: { name: string; ref: string }): Promise<Commit> {
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const oid = await revisions.commitAt(repo, input.ref)
+      const commit = await repositories.withGit(repo, undefined, (git) =>
+        withObjects(git, (objects) => objects.findCommit(oid)),
+      )
+      if (!commit) throw missing(repo, input.ref)
+      return presentCommit({ oid, ...commit })
+    },
+
+    async getTree(
+      caller: Caller,
+      input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
+    ) {
+      const path = input.path === undefined ? undefined : requirePath(input.path)
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const place = readPlace(input.cursor)
+      const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref))
+      const offset = place?.offset ?? 0
+      return repositories.withGit(repo, undefined, (git) =>
+        withObjects(git, async (objects) => {
+          const entries = await objects.findDirectory(commit, path)
+          if (!entries) throw missing(repo, path ?? commit)
+          const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
+          const end = offset + page.length
+          return {
+            commit,
+            items: page.map(({ name, mode, type, oid, size }) => ({
+              name,
+              path: path ? `${path}/${name}` : name,
+              mode,
+              type,
+              oid,
+              ...(size !== undefined && { size }),
+            })),
+            nextCursor: end < entries.length ? writePlace({ oid: commit, offset: end }) : null,
+          }
+        }),
+      )
+    },
+
+    async getBlob(
+      caller: Caller,
+      input: { name: string; oid?: string | undefined; ref?: string | undefined; path?: string | undefined },
+    ) {
+      if ((input.oid === undefined) === (input.path === undefined))
+        throw invalid([], 'Give either oid, or path with an optional ref')
+      const path = input.path === undefined ? undefined : requirePath(input.path)
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const wanted = input.oid ?? input.path ?? ''
+      const commit = path && (await revisions.commitAt(repo, input.ref))
+      return repositories.withGit(repo, undefined, (git) =>
+        withObjects(git, async (objects) => {
+          const oid = commit ? (await objects.findEntry(commit, path))?.oid : parseOid(wanted)
+          const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
+          if (!oid || !bytes) throw missing(repo, wanted)
+          return { oid, size: bytes.length, ...encode(bytes) }
+        }),
+      )
+    },
+
+    async compare(
+      caller: Caller,
+      input: { name: string; base: string; head: string; mode: 'two-dot' | 'three-dot'; patches: boolean },
+    ) {
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const base = await revisions.commitAt(repo, input.base)
+      const head = await revisions.commitAt(repo, input.head)
+      const found = await repositories.withGit(repo, undefined, (git) =>
+        compareCommits(git, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
+      )
+      return {
+        base,
+        head,
+        mergeBase: found.mergeBase ?? null,
+        ahead: found.ahead,
+        behind: found.behind,
+        commits: found.commits.map(presentCommit),
+        moreCommits: found.moreCommits,
+        files: found.files.map(
+          ({ path, from, patch, status, oldMode, newMode, oldOid, newOid, ...rest }) => ({
+            path,
+            status,
+            ...(from && { previousPath: from.path }),
+            oldMode,
+            newMode,
+            oldOid,
+            newOid,
+            additions: rest.additions,
+            deletions: rest.deletions,
+            binary: rest.binary,
+            ...(patch !== undefined && { patch }),
+          }),
+        ),
+        filesTruncated: found.truncated,
+        total: found.total,
+      }
+    },
+  }
+}
+
+function presentCommit({ oid, tree, parents, author, committer, message, signed }: ListedCommit): Commit {
+  return { oid, tree, parents, author, committer, message, signed }
+}
+
+function refuseLarge(error: unknown): never {
+  if (!(error instanceof ObjectTooLarge)) throw error
+  throw new Fault('PAYLOAD_TOO_LARGE', {
+    scope: 'git_workspace_memory',
+    limit: MAX_BLOB_BYTES,
+    observed: error.size,
+  })
+}
+
+/** Text as text, everything else as base64. */
+function encode(bytes: Buffer): { encoding: 'utf-8' | 'base64'; content: string } {
+  const text = bytes.toString('utf8')
+  return Buffer.from(text).equals(bytes)
+    ? { encoding: 'utf-8', content: text }
+    : { encoding: 'base64', content: bytes.toString('base64') }
+}
+
+export function requirePath(path: string): TreePath {
+  const parsed = parseTreePath(path)
+  if (!parsed) throw invalid(['path'], 'This is not a path inside a repository')
+  return parsed
+}
+
+/** Pages go on from a place in something that never changes, whatever its ref does in between. */
+interface Place {
+  oid: Oid
+  offset: number
+}
+
+const writePlace = ({ oid, offset }: Place): string => textCursor.encode(`${oid}:${offset}`)
+
+function readPlace(cursor: string | undefined): Place | undefined {
+  const [, id = '', offset = ''] = /^([0-9a-f]{40}):(\d{1,15})$/.exec(textCursor.decode(cursor) ?? '') ?? []
+  const oid = parseOid(id)
+  return oid && { oid, offset: Number(offset) }
+}

@@ -1,0 +1,260 @@
+import type { GitRef, Person } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { by } from '../events/service.ts'
+import { Fault, invalid } from '../fault.ts'
+import { type Change, type FileMode, InvalidParent, writeCommit, writeTag } from '../git/commit-writer.ts'
+import { mergeCommits } from '../git/merge.ts'
+import { type Oid, parseOid, type RefName, type TagName } from '../git/names.ts'
+import type { QuarantinedRepo } from '../git/pack-intake.ts'
+import type { PackInfo, PackStore } from '../git/pack-store.ts'
+import { describeTips, gatherFacts, type UpdateFacts } from '../git/push-facts.ts'
+import { InvalidTree } from '../git/tree-editor.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Landings } from './landing.ts'
+import type { Signers } from './people.ts'
+import { present, requireBranch, requireTag } from './refs.ts'
+import type { Repositories } from './repositories.ts'
+import type { Revisions } from './revisions.ts'
+
+export interface CommitsDeps {
+  repos: ReposService
+  repositories: Repositories
+  revisions: Revisions
+  landings: Landings
+  packs: PackStore
+  signers: Signers
+  onLanded(repo: RepoRow): void
+}
+
+type InputChange =
+  | { op: 'put'; path: string; content: string; encoding: 'utf-8' | 'base64'; mode?: FileMode | undefined }
+  | { op: 'delete'; path: string }
+  | { op: 'move'; from: string; to: string }
+
+export interface NewCommitInput {
+  name: string
+  branch: string
+  message: string
+  changes: InputChange[]
+  expectedHead?: string | null | undefined
+  parent?: string | undefined
+  author?: Person | undefined
+  committer?: Person | undefined
+}
+
+export interface MergeInput {
+  name: string
+  branch: string
+  from: string
+  strategy: 'merge' | 'fast-forward' | 'squash'
+  message?: string | undefined
+  expectedHead?: string | undefined
+  author?: Person | undefined
+}
+
+export interface NewTagInput {
+  name: string
+  tag: string
+  oid: string
+  message?: string | undefined
+  tagger?: Person | undefined
+}
+
+export type CommitsService = ReturnType<typeof createCommitsService>
+
+/** Commits, tags and merges made by the server itself, without a clone or a checkout. */
+export function createCommitsService(deps: CommitsDeps) {
+  const { repos, repositories, revisions, landings, packs, signers, onLanded } = deps
+
+  /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
+  async function keep(repo: RepoRow, ref: RefName, quarantined: QuarantinedRepo): Promise<PackInfo> {
+    const pack = await packs.adopt(quarantined.objects).catch((cause: unknown) => {
+      throw new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
+    })
+    const room = await repos.findRoom(repo)
+    if (pack.bytes > room)
+      throw new Fault('QUOTA_EXCEEDED', {
+        scope: 'size',
+        limit: repo.size_bytes + room,
+        observed: repo.size_bytes,
+        projected: repo.size_bytes + pack.bytes,
+      })
+    return pack
+  }
+
+  async function land(
+    caller: Caller,
+    repo: RepoRow,
+    change: { ref: RefName; before: Oid | null; after: Oid; peeled?: Oid | null; facts?: UpdateFacts },
+    pack?: PackInfo,
+  ): Promise<void> {
+    const { ref } = change
+    const results = await landings.land({
+      repo,
+      author: by(caller),
+      changes: [{ peeled: null, ...change }],
+      pack,
+      atomic: true,
+    })
+    const refused = results.get(ref)
+    const where = { name: repo.name, ref }
+    if (refused && ref.startsWith('refs/tags/')) throw new Fault('REF_ALREADY_EXISTS', where)
+    if (refused) throw new Fault('STALE_REF', where)
+    onLanded(repo)
+  }
+
+  return {
+    async create(caller: Caller, input: NewCommitInput) {
+      const ref = requireBranch(input.branch)
+      const changes = input.changes.map(decode)
+      const committer = await signers.personOf(caller, input.committer ?? input.author, 'committer')
+      const author = input.author ? await signers.personOf(caller, input.author, 'author') : committer
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      const where = { name: repo.name, ref }
+
+      const before = (await repositories.findOid(repo, ref)) ?? null
+      if (input.expectedHead !== undefined && input.expectedHead !== before)
+        throw new Fault('STALE_REF', where)
+      const parent = await parentFor(repo, ref, before, input.parent)
+      return repositories.withQuarantine(repo, undefined, async (quarantined) => {
+        const made = await writeCommit(quarantined, quarantined.objects, {
+          ...(parent && { parent }),
+          changes,
+          author,
+          committer,
+          message: input.message,
+        }).catch((error: unknown) => {
+          throw inContractWords(repo, error)
+        })
+        const { branch } = input
+        if (made.unchanged) {
+          if (!before)
+            throw new Fault('INVALID_TREE', { name: repo.name, object: made.tree }, { message: emptyCommit })
+          return { branch, before, oid: before, tree: made.tree, unchanged: true }
+        }
+        const facts = { fastForward: true, commitCount: 1, ...pathsOf(input.changes) }
+        const pack = await keep(repo, ref, quarantined)
+        await land(caller, repo, { ref, before, after: made.commit, facts }, pack)
+        return { branch, before, oid: made.commit, tree: made.tree, unchanged: false }
+      })
+    },
+
+    async merge(caller: Caller, input: MergeInput) {
+      const ref = requireBranch(input.branch)
+      const author = await signers.personOf(caller, input.author, 'author')
+      const committer = await signers.callerOf(caller)
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      const ours = await repositories.findOid(repo, ref)
+      if (input.expectedHead !== undefined && input.expectedHead !== ours)
+        throw new Fault('STALE_REF', { name: repo.name, ref })
+      if (!ours) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.branch })
+      const theirs = await revisions.commitAt(repo, input.from)
+      const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
+
+      return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
+        const result = await mergeCommits(opened, quarantined.objects, {
+          ours,
+          theirs,
+          strategy: input.strategy,
+          author,
+          committer,
+          message,
+        })
+        const { outcome } = result
+        const answer = {
+          outcome,
+          branch: input.branch,
+          oid: ours as string,
+          conflicts: [],
+          conflictsTruncated: false,
+        }
+        if (result.outcome === 'conflict')
+          return {
+            ...answer,
+            conflicts: result.conflicts.map(({ path, kinds }) => ({ path, kinds })),
+            conflictsTruncated: result.truncated,
+          }
+        if (result.outcome !== 'fast-forward' && result.outcome !== 'merged') return answer
+        const after = result.commit
+        const pack = result.outcome === 'merged' ? await keep(repo, ref, quarantined) : undefined
+        const facts = await gatherFacts(quarantined, { before: ours, after })
+        await land(caller, repo, { ref, before: ours, after, facts }, pack)
+        return { ...answer, oid: after }
+      })
+    },
+
+    async createTag(caller: Caller, input: NewTagInput): Promise<GitRef> {
+      const ref = requireTag(input.tag)
+      const tagger = await signers.personOf(caller, input.tagger, 'tagger')
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      const target = parseOid(input.oid)
+      return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
+        const tip = target && (await describeTips(opened, [target])).get(target)
+        if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })
+        if (await repositories.findOid(repo, ref))
+          throw new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref })
+        const peeled = tip.peeled ?? target
+        if (input.message === undefined) {
+          await land(caller, repo, { ref, before: null, after: target, peeled: tip.peeled })
+          return present(ref, target)
+        }
+        const { tag } = await writeTag(quarantined.objects, {
+          name: input.tag as TagName,
+          target,
+          targetType: tip.type,
+          tagger,
+          message: input.message,
+        })
+        const pack = await keep(repo, ref, quarantined)
+        await land(caller, repo, { ref, before: null, after: tag, peeled }, pack)
+        return present(ref, tag)
+      })
+    },
+  }
+
+  /** A new branch grows from the commit named, else from the default branch, else from nothing. */
+  async function parentFor(
+    repo: RepoRow,
+    ref: RefName,
+    before: Oid | null,
+    named: string | undefined,
+  ): Promise<Oid | undefined> {
+    if (named === undefined) return before ?? (await repositories.findOid(repo, 'HEAD'))
+    const parent = parseOid(named)
+    if (!parent) throw new Fault('INVALID_PARENT', { name: repo.name, object: named })
+    if (before && parent !== before) throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
+    return parent
+  }
+}
+
+const emptyCommit = 'The changes leave nothing to commit'
+
+/** What the event of the push says was changed; the list of changes knows without asking git. */
+function pathsOf(changes: readonly InputChange[]): { changedPaths: string[]; pathsTruncated: boolean } {
+  const paths = changes.flatMap((change) => (change.op === 'move' ? [change.from, change.to] : [change.path]))
+  const distinct = [...new Set(paths)].sort()
+  return { changedPaths: distinct.slice(0, 1000), pathsTruncated: distinct.length > 1000 }
+}
+
+function decode(change: InputChange, index: number): Change {
+  if (change.op !== 'put') return change
+  const { op, path, content, encoding, mode } = change
+  const bytes = Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8')
+  // Node skips what is not base64; a file that comes out shorter than it went in is worse than a refusal.
+  const isWhole =
+    encoding === 'utf-8' || bytes.toString('base64').replace(/=+$/, '') === content.replace(/[=\s]+/g, '')
+  if (!isWhole) throw invalid(['changes', index, 'content'], 'This is not valid base64')
+  return { op, path, bytes, ...(mode && { mode }) }
+}
+
+function inContractWords(repo: RepoRow, error: unknown): unknown {
+  if (error instanceof InvalidTree)
+    return new Fault(
+      'INVALID_TREE',
+      { name: repo.name, object: error.path },
+      { message: `Invalid git tree: ${error.path}: ${error.reason}` },
+    )
+  if (error instanceof InvalidParent)
+    return new Fault('INVALID_PARENT', { name: repo.name, object: error.oid })
+  return error
+}

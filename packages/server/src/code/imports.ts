@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Repo } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import type { Clock } from '../clock.ts'
+import type { Egress } from '../egress.ts'
+import { by, type EventsService } from '../events/service.ts'
+import { orgScope, repoScope } from '../events/types.ts'
+import { Fault, invalid } from '../fault.ts'
+import type { Git } from '../git/command.ts'
+import { shortRef } from '../git/names.ts'
+import type { PackStore } from '../git/pack-store.ts'
+import { ImportError, type ImportFailure, type ImportProgress, importRemote } from '../git/remote-import.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Database } from '../schema.ts'
+import * as store from './store.ts'
+
+export interface ImportsDeps {
+  database: Database
+  events: EventsService
+  repos: ReposService
+  egress: Egress
+  git: Git
+  packs: PackStore
+  clock: Clock
+  scratchDir: string
+  limits: { repoBytes: number }
+}
+
+export interface ImportInput {
+  name: string
+  url: string
+  credentials?: { username: string; password: string } | undefined
+}
+
+const TIMEOUT_MS = 30 * 60_000
+/** How far an import must get before it says so again. */
+const PROGRESS_STEP = 10
+
+const explanations: Record<ImportFailure, string> = {
+  invalid_url: 'the URL cannot be used',
+  unreachable: 'the remote could not be reached',
+  authentication: 'the remote asks for other credentials',
+  not_a_repository: 'there is no git repository at this URL',
+  too_large: 'the repository is too large',
+  timeout: 'the remote took too long',
+  unsupported: 'this remote is not supported',
+  failed: 'the remote did not hand over its history',
+}
+
+export type ImportsService = ReturnType<typeof createImportsService>
+
+/** Brings a repository from elsewhere: all of it or, when anything goes wrong, nothing. */
+export function createImportsService(deps: ImportsDeps) {
+  const { database, events, repos, egress, git, packs, clock, scratchDir, limits } = deps
+
+  async function fetchRemote(caller: Caller, { name, credentials }: ImportInput, url: URL, scratch: string) {
+    const destination = await egress.judge(url).catch((cause: unknown) => {
+      throw failed(name, 'unreachable', cause)
+    })
+    return importRemote(git, {
+      url: url.href,
+      scratch,
+      ...(credentials && { credentials }),
+      address: destination.address,
+      allowHttp: egress.isTrusted(url),
+      maxBytes: limits.repoBytes,
+      timeoutMs: TIMEOUT_MS,
+      key: caller.org.id,
+      onProgress: tellProgress(caller, name),
+    }).catch((error: unknown) => {
+      throw error instanceof ImportError ? failed(name, error.reason, error) : error
+    })
+  }
+
+  /** Whoever waits can watch the organization's log. */
+  function tellProgress(caller: Caller, name: string): (progress: ImportProgress) => void {
+    let told = ''
+    return ({ phase, percent, bytes }) => {
+      const step = `${phase} ${Math.floor(percent / PROGRESS_STEP)}`
+      if (step === told) return
+      told = step
+      const event = {
+        type: 'repo.import.progress',
+        subject: name,
+        payload: { phase, percent, bytes },
+      } as const
+      void database
+        .transact((tx) => events.append(tx, { ...by(caller), scope: orgScope(caller.org.id), ...event }))
+        .catch(() => {})
+    }
+  }
+
+  return {
+    async import(caller: Caller, input: ImportInput): Promise<Repo> {
+      const url = parseUrl(input.url)
+      repos.requireMayCreate(caller)
+      await repos.requireFree(caller, input.name)
+      const scratch = join(scratchDir, `import-${randomBytes(8).toString('hex')}`)
+      await mkdir(scratch, { recursive: true })
+      try {
+        const { refs, defaultBranch, objects } = await fetchRemote(caller, input, url, scratch)
+        const pack = objects && (await packs.adopt(objects))
+        return await database.transact(async (tx) => {
+          const repo = await repos.createIn(tx, caller, {
+            name: input.name,
+            defaultBranch: defaultBranch ? shortRef(defaultBranch).name : 'main',
+            source: publicUrl(url),
+            sizeBytes: pack ? pack.bytes : 0,
+          })
+          await store.insertRefs(tx, repo.id, refs)
+          if (pack) await store.insertPack(tx, repo.id, pack, clock())
+          await events.append(tx, {
+            ...by(caller),
+            scope: repoScope(repo.id),
+            type: 'repo.imported',
+            subject: input.name,
+            payload: { source: publicUrl(url), refs: refs.length },
+          })
+          return repos.presenterFor(caller)(repo)
+        })
+      } finally {
+        await rm(scratch, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(['url'], 'Give an https URL')
+  if (url.username || url.password)
+    throw invalid(['url'], 'Give credentials in their own field, not in the URL')
+  return url
+}
+
+/** What may be shown of an address. */
+const publicUrl = ({ origin, pathname }: URL): string => origin + pathname
+
+const failed = (name: string, reason: ImportFailure, cause: unknown) =>
+  new Fault('IMPORT_FAILED', { name }, { cause, message: `Repo import failed: ${explanations[reason]}` })

@@ -1,0 +1,144 @@
+import type { Clock } from '../clock.ts'
+import type { Author, EventsService } from '../events/service.ts'
+import { repoScope } from '../events/types.ts'
+import { Fault, forbidden } from '../fault.ts'
+import type { Oid, RefName } from '../git/names.ts'
+import type { PackInfo } from '../git/pack-store.ts'
+import type { UpdateFacts } from '../git/push-facts.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Database, Tx } from '../schema.ts'
+import { eventsOf } from './push-events.ts'
+import * as store from './store.ts'
+
+/** One ref that shall move. */
+export interface RefChange {
+  ref: RefName
+  /** Where it must be; null when it must not exist. */
+  before: Oid | null
+  /** Where it goes; null deletes it. */
+  after: Oid | null
+  peeled: Oid | null
+  facts?: UpdateFacts | undefined
+}
+
+export interface Landing {
+  repo: RepoRow
+  author: Author
+  changes: readonly RefChange[]
+  /** The objects that came with it, durable in the store. */
+  pack?: PackInfo | undefined
+  /** All refs or none. */
+  atomic: boolean
+  /** What the client said with `git push -o`. */
+  options?: readonly string[]
+}
+
+/** Why a ref did not move. */
+export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic'
+
+export type LandingResult = Map<RefName, Refused | null>
+
+export type Landings = ReturnType<typeof createLandings>
+
+/** Rolls back what was done so far; the results tell why. */
+class NothingLands extends Error {
+  readonly results: LandingResult
+
+  constructor(results: LandingResult) {
+    super('no ref moves')
+    this.results = results
+  }
+}
+
+/**
+ * The one place where refs move. Refs, the pack behind them, the events and whatever these set off are written in one
+ * transaction; before it nothing has happened, after it nothing can be lost.
+ */
+export function createLandings({
+  database,
+  events,
+  repos,
+  clock,
+}: {
+  database: Database
+  events: EventsService
+  repos: ReposService
+  clock: Clock
+}) {
+  async function landIn(
+    tx: Tx,
+    { repo, author, changes, pack, atomic, options }: Landing,
+  ): Promise<LandingResult> {
+    const now = clock()
+    // Locks the row, so that pushes to one repository follow each other.
+    const current = await repos.recordChangeIn(tx, repo.id, { addedBytes: pack?.bytes ?? 0, pushedAt: now })
+    if (!current) throw new Fault('REPO_NOT_FOUND', { name: repo.name })
+    if (current.read_only === 1) throw forbidden('write_frozen')
+
+    const results = await moveRefs(tx, repo.id, changes)
+    const moved = changes.filter(({ ref }) => results.get(ref) === null)
+    if (moved.length === 0 || (atomic && moved.length < changes.length)) {
+      for (const { ref } of moved) results.set(ref, 'atomic')
+      throw new NothingLands(results)
+    }
+    if (pack) await store.insertPack(tx, repo.id, pack, now)
+    await events.appendAll(tx, repoScope(repo.id), eventsOf(author, moved, options ?? []))
+    return results
+  }
+
+  return {
+    landIn,
+
+    async land(landing: Landing): Promise<LandingResult> {
+      try {
+        return await database.transact((tx) => landIn(tx, landing))
+      } catch (error) {
+        if (error instanceof NothingLands) return error.results
+        throw error
+      }
+    },
+  }
+}
+
+async function moveRefs(tx: Tx, repoId: string, changes: readonly RefChange[]): Promise<LandingResult> {
+  const results: LandingResult = new Map()
+  // Deletions first: they may make room for a ref below the name of another.
+  for (const { ref, before, after } of changes)
+    if (before && !after) results.set(ref, (await store.deleteRef(tx, repoId, ref, before)) ? null : 'stale')
+  for (const { ref, before, after, peeled } of changes)
+    if (before && after)
+      results.set(
+        ref,
+        (await store.moveRef(tx, repoId, before, { name: ref, oid: after, peeled })) ? null : 'stale',
+      )
+
+  const created = changes.flatMap(({ ref, before, after, peeled }) =>
+    after && !before ? [{ name: ref, oid: after, peeled }] : [],
+  )
+  const clear = await withoutObstacles(tx, repoId, created)
+  const inserted = await store.insertRefs(tx, repoId, clear)
+  for (const { name } of created) results.set(name, 'obstructed')
+  for (const { name } of clear) results.set(name, inserted.has(name) ? null : 'exists')
+  return results
+}
+
+/** Those that are neither a folder of another ref nor inside one, among the stored and among themselves. */
+async function withoutObstacles<R extends { name: RefName }>(
+  tx: Tx,
+  repoId: string,
+  created: R[],
+): Promise<R[]> {
+  const names = new Set<string>(created.map(({ name }) => name))
+  const isInsideAnother = (name: string) => {
+    for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1))
+      if (names.has(name.slice(0, slash))) return true
+    return false
+  }
+  const clear: R[] = []
+  const empty = !(await store.hasRefs(tx, repoId))
+  for (const ref of created) {
+    if (isInsideAnother(ref.name)) names.delete(ref.name)
+    else if (empty || !(await store.findObstacle(tx, repoId, ref.name))) clear.push(ref)
+  }
+  return clear
+}

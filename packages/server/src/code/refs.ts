@@ -1,0 +1,193 @@
+import type { GitRef } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { pageFrom, textCursor } from '../cursors.ts'
+import { by } from '../events/service.ts'
+import { Fault, invalid } from '../fault.ts'
+import { isAncestor } from '../git/history.ts'
+import {
+  branchRef,
+  type Oid,
+  parseBranchName,
+  parseOid,
+  parseRefName,
+  parseTagName,
+  type RefName,
+  shortRef,
+  tagRef,
+} from '../git/names.ts'
+import { describeTips, gatherFacts } from '../git/push-facts.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Db } from '../schema.ts'
+import type { Landings, RefChange } from './landing.ts'
+import { headRef, type Repositories } from './repositories.ts'
+import type { Revisions } from './revisions.ts'
+import * as store from './store.ts'
+
+export interface RefsDeps {
+  db: Db
+  repos: ReposService
+  repositories: Repositories
+  revisions: Revisions
+  landings: Landings
+}
+
+interface RefPage {
+  name: string
+  cursor?: string | undefined
+  limit: number
+}
+
+const SERVER_REFS = 'refs/trellis/'
+
+export type RefsService = ReturnType<typeof createRefsService>
+
+export function createRefsService({ db, repos, repositories, revisions, landings }: RefsDeps) {
+  async function list(caller: Caller, { name, cursor, limit }: RefPage, prefix: string) {
+    const repo = await repos.open(caller, name, 'repo:read')
+    const after = textCursor.decode(cursor)
+    const resumes = after?.startsWith(prefix) ? after : undefined
+    // A page goes on from a ref; when that is gone there is nowhere to go on from.
+    if (resumes && !(await store.findRef(db, repo.id, resumes as RefName)))
+      return { items: [], nextCursor: null, hasMore: false }
+    const rows = await store.listRefsBelow(db, {
+      repoId: repo.id,
+      prefix,
+      after: resumes ?? '',
+      limit: limit + 1,
+    })
+    const { items, nextCursor } = pageFrom(rows, limit, (ref) => textCursor.encode(ref.name))
+    return { items: items.map((ref) => present(ref.name, ref.oid)), nextCursor, hasMore: nextCursor !== null }
+  }
+
+  /** Moves one ref and says in the contract's words why it could not. */
+  async function move(caller: Caller, repo: RepoRow, change: RefChange): Promise<void> {
+    const results = await landings.land({ repo, author: by(caller), changes: [change], atomic: true })
+    const refused = results.get(change.ref)
+    if (!refused) return
+    const where = { name: repo.name, ref: change.ref }
+    throw new Fault(refused === 'stale' ? 'STALE_REF' : 'REF_ALREADY_EXISTS', where)
+  }
+
+  /** What a ref may point to, found out by git: the object must be there, and a branch must be a commit. */
+  async function targetOf(
+    repo: RepoRow,
+    ref: RefName,
+    oid: string,
+  ): Promise<{ oid: Oid; peeled: Oid | null }> {
+    const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
+    const parsed = parseOid(oid)
+    if (!parsed) throw missing()
+    const tip = (await repositories.withGit(repo, undefined, (git) => describeTips(git, [parsed]))).get(
+      parsed,
+    )
+    if (!tip) throw missing()
+    if (ref.startsWith('refs/heads/') && tip.type !== 'commit')
+      throw invalid(['oid'], 'A branch must be a commit')
+    return { oid: parsed, peeled: tip.peeled }
+  }
+
+  async function remove(
+    caller: Caller,
+    repo: RepoRow,
+    ref: RefName,
+    expected: string | undefined,
+  ): Promise<{ deleted: boolean }> {
+    const current = await repositories.findOid(repo, ref)
+    if (expected !== undefined && current !== expected) throw new Fault('STALE_REF', { name: repo.name, ref })
+    if (!current) return { deleted: false }
+    if (ref === headRef(repo)) throw invalid(['branch'], 'The default branch cannot be deleted')
+    await move(caller, repo, { ref, before: current, after: null, peeled: null })
+    return { deleted: true }
+  }
+
+  return {
+    move,
+    targetOf,
+    listAll: (caller: Caller, page: RefPage) => list(caller, page, 'refs/'),
+    listBranches: (caller: Caller, page: RefPage) => list(caller, page, 'refs/heads/'),
+    listTags: (caller: Caller, page: RefPage) => list(caller, page, 'refs/tags/'),
+
+    async createBranch(
+      caller: Caller,
+      input: { name: string; branch: string; from?: string | undefined },
+    ): Promise<GitRef> {
+      const ref = requireBranch(input.branch)
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      const oid = await revisions.commitAt(repo, input.from)
+      await move(caller, repo, { ref, before: null, after: oid, peeled: null, facts: nothingNew })
+      return present(ref, oid)
+    },
+
+    async deleteBranch(
+      caller: Caller,
+      input: { name: string; branch: string; expectedOid?: string | undefined },
+    ): Promise<{ deleted: boolean }> {
+      const ref = requireBranch(input.branch)
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      return remove(caller, repo, ref, input.expectedOid)
+    },
+
+    async deleteTag(
+      caller: Caller,
+      input: { name: string; tag: string; expectedOid?: string | undefined },
+    ): Promise<{ deleted: boolean }> {
+      const ref = requireTag(input.tag)
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      return remove(caller, repo, ref, input.expectedOid)
+    },
+
+    async update(
+      caller: Caller,
+      input: {
+        name: string
+        ref: string
+        oid: string | null
+        expectedOid?: string | null | undefined
+        force: boolean
+      },
+    ) {
+      const ref = parseRefName(input.ref)
+      if (!ref) throw invalid(['ref'], 'Give a full ref name, such as refs/heads/main')
+      if (ref.startsWith(SERVER_REFS))
+        throw invalid(['ref'], 'Refs below refs/trellis/ are moved by the server alone')
+      const repo = await repos.open(caller, input.name, 'repo:write')
+      const before = (await repositories.findOid(repo, ref)) ?? null
+      if (input.expectedOid !== undefined && input.expectedOid !== before)
+        throw new Fault('STALE_REF', { name: repo.name, ref })
+      if (input.oid === null) {
+        await remove(caller, repo, ref, undefined)
+        return { ...present(ref, ''), oid: null }
+      }
+      const { oid, peeled } = await targetOf(repo, ref, input.oid)
+      if (oid === before) return present(ref, oid)
+      const facts = ref.startsWith('refs/heads/')
+        ? await repositories.withGit(repo, undefined, async (git) => {
+            if (before && !input.force && !(await isAncestor(git, before, oid)))
+              throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
+            return gatherFacts(git, { before, after: oid })
+          })
+        : undefined
+      await move(caller, repo, { ref, before, after: oid, peeled, facts })
+      return present(ref, oid)
+    },
+  }
+}
+
+/** A branch at a commit that is there already brings nothing. */
+const nothingNew = { fastForward: true, commitCount: 0, changedPaths: [], pathsTruncated: false }
+
+export function present(ref: RefName, oid: string): GitRef {
+  return { ...shortRef(ref), oid }
+}
+
+export function requireBranch(branch: string): RefName {
+  const parsed = parseBranchName(branch)
+  if (!parsed) throw invalid(['branch'], 'This is not a valid branch name')
+  return branchRef(parsed)
+}
+
+export function requireTag(tag: string): RefName {
+  const parsed = parseTagName(tag)
+  if (!parsed) throw invalid(['tag'], 'This is not a valid tag name')
+  return tagRef(parsed)
+}

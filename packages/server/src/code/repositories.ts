@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { Fault } from '../fault.ts'
+import type { Ref, RefList } from '../git/advertisement.ts'
+import { type Git, openRepo, type Repo } from '../git/command.ts'
+import { type BranchName, branchRef, type Oid, type RefName } from '../git/names.ts'
+import { type QuarantinedRepo, withQuarantine } from '../git/pack-intake.ts'
+import type { PackStore } from '../git/pack-store.ts'
+import type { WorkingDirectories } from '../git/working-directory.ts'
+import type { RepoRow } from '../repos/service.ts'
+import type { Db } from '../schema.ts'
+import * as store from './store.ts'
+
+export interface RepositoriesDeps {
+  db: Db
+  git: Git
+  packs: PackStore
+  directories: WorkingDirectories
+  /** Below this each repository has the directory it is served from. */
+  workDir: string
+  /** Below this, what is being received and has not been accepted yet. */
+  quarantineDir: string
+}
+
+/** Refs that are kept in memory, over all repositories. */
+const CACHED_REFS = 500_000
+
+export type Repositories = ReturnType<typeof createRepositories>
+
+/** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
+export function createRepositories(deps: RepositoriesDeps) {
+  const { db, git, packs, directories, workDir, quarantineDir } = deps
+  const cached = new Map<string, { version: number; refs: Ref[] }>()
+  let cachedRefs = 0
+
+  /** Polling is most of what clients do, so the refs of a version are read from the database once. */
+  async function refs(repo: RepoRow): Promise<Ref[]> {
+    const known = cached.get(repo.id)
+    if (known?.version === repo.refs_version) return known.refs
+    const read = await store.listRefs(db, repo.id)
+    forget(repo.id)
+    cached.set(repo.id, { version: repo.refs_version, refs: read })
+    cachedRefs += read.length
+    for (const oldest of cached.keys()) {
+      if (cachedRefs <= CACHED_REFS) break
+      forget(oldest)
+    }
+    return read
+  }
+
+  function forget(repoId: string): void {
+    cachedRefs -= cached.get(repoId)?.refs.length ?? 0
+    cached.delete(repoId)
+  }
+
+  const directoryOf = (repo: RepoRow) => join(workDir, repo.id)
+
+  /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
+  async function contents(repo: RepoRow) {
+    const listed = await store.listPacks(db, repo.id)
+    return { dir: directoryOf(repo), packIds: listed.map(({ id }) => id), store: packs }
+  }
+
+  /** Holds the repository's directory, with its refs as of `repo`, for as long as `work` takes. */
+  async function withGit<T>(
+    repo: RepoRow,
+    signal: AbortSignal | undefined,
+    work: (opened: Repo) => Promise<T>,
+  ): Promise<T> {
+    using _lease = await lease(repo)
+    return await work(handle(repo, signal))
+  }
+
+  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk. */
+  async function lease(repo: RepoRow): Promise<Disposable> {
+    return prepare(repo).catch((cause: unknown) => {
+      throw new Fault('REPO_WORKSPACE_REQUIRED', { name: repo.name }, { cause })
+    })
+  }
+
+  async function prepare(repo: RepoRow): Promise<Disposable> {
+    const known = await refs(repo)
+    const held = await directories.lease(await contents(repo))
+    await directories.writeRefs(directoryOf(repo), {
+      headBranch: headRef(repo),
+      version: `${repo.refs_version} ${repo.default_branch}`,
+      refs: () => known,
+    })
+    return held
+  }
+
+  const handle = (repo: RepoRow, signal?: AbortSignal): Repo =>
+    openRepo(git, directoryOf(repo), { key: repo.org_id, ...(signal && { signal }) })
+
+  return {
+    refs,
+    lease,
+    handle,
+    contents,
+    withGit,
+
+    /** Like `withGit`, with a place for new objects that is gone afterwards. */
+    withQuarantine: <T>(
+      repo: RepoRow,
+      signal: AbortSignal | undefined,
+      work: (quarantined: QuarantinedRepo, opened: Repo) => Promise<T>,
+    ): Promise<T> =>
+      withGit(repo, signal, (opened) =>
+        withQuarantine(opened, quarantineDir, (quarantined) => work(quarantined, opened)),
+      ),
+
+    async refList(repo: RepoRow): Promise<RefList> {
+      const known = await refs(repo)
+      const headBranch = headRef(repo)
+      return { headBranch, headOid: known.find(({ name }) => name === headBranch)?.oid ?? null, refs: known }
+    },
+
+    async findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {
+      return (await store.findRef(db, repo.id, name === 'HEAD' ? headRef(repo) : name))?.oid
+    },
+  }
+}
+
+export const headRef = (repo: RepoRow): RefName => branchRef(repo.default_branch as BranchName)

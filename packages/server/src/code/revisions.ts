@@ -1,0 +1,35 @@
+import { Fault } from '../fault.ts'
+import { type Oid, parseRevision } from '../git/names.ts'
+import { resolveRevision, withObjects } from '../git/objects.ts'
+import type { RepoRow } from '../repos/service.ts'
+import type { Repositories } from './repositories.ts'
+
+export type Revisions = ReturnType<typeof createRevisions>
+
+/** Finds what people mean by `main`, `v1.0` or an id. */
+export function createRevisions({ repositories }: { repositories: Repositories }) {
+  async function findOid(repo: RepoRow, revision: string | undefined): Promise<Oid | undefined> {
+    if (revision === undefined) return repositories.findOid(repo, 'HEAD')
+    const parsed = parseRevision(revision)
+    return parsed && resolveRevision(parsed, (name) => repositories.findOid(repo, name))
+  }
+
+  return {
+    findOid,
+
+    /** The commit at a revision, through annotated tags; the default branch's without one. */
+    async commitAt(repo: RepoRow, revision: string | undefined): Promise<Oid> {
+      const missing = new Fault('GIT_OBJECT_NOT_FOUND', {
+        name: repo.name,
+        object: revision ?? repo.default_branch,
+      })
+      const oid = await findOid(repo, revision)
+      if (!oid) throw missing
+      const found = await repositories.withGit(repo, undefined, (git) =>
+        withObjects(git, (objects) => objects.peel(oid)),
+      )
+      if (found?.type !== 'commit') throw missing
+      return found.oid
+    },
+  }
+}

@@ -1,0 +1,244 @@
+import type { Selectable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import type { Ref } from '../git/advertisement.ts'
+import type { Oid, RefName } from '../git/names.ts'
+import type { PackInfo } from '../git/pack-store.ts'
+import type { Db, Tx } from '../schema.ts'
+
+interface GitRefsTable {
+  repo_id: string
+  name: RefName
+  oid: Oid
+  /** What an annotated tag finally points to. */
+  peeled: Oid | null
+}
+
+interface PacksTable {
+  id: string
+  bytes: number
+  objects: number
+  created_at: number
+}
+
+interface RepoPacksTable {
+  repo_id: string
+  pack_id: string
+}
+
+export interface CodeTables {
+  git_refs: GitRefsTable
+  packs: PacksTable
+  repo_packs: RepoPacksTable
+}
+
+export type PackRow = Selectable<PacksTable>
+
+/** How many rows go into one statement; PostgreSQL takes 65,535 values, SQLite 32,766. */
+const BATCH = 2000
+
+const allRefs = prepared((db: Db, { repoId }: { repoId: string }) =>
+  db.selectFrom('git_refs').select(['name', 'oid', 'peeled']).where('repo_id', '=', repoId).orderBy('name'),
+)
+
+/** All refs in the order of their names, which is the order of their bytes. */
+export const listRefs = (q: Db, repoId: string): Promise<Ref[]> => allRefs(q, { repoId })
+
+const oneRef = prepared((db: Db, { repoId, name }: { repoId: string; name: RefName }) =>
+  db
+    .selectFrom('git_refs')
+    .select(['name', 'oid', 'peeled'])
+    .where('repo_id', '=', repoId)
+    .where('name', '=', name),
+)
+
+export async function findRef(q: Db, repoId: string, name: RefName): Promise<Ref | undefined> {
+  const [ref] = await oneRef(q, { repoId, name })
+  return ref
+}
+
+/** A page of the refs whose names begin with `prefix`, after the one named `after`. */
+export const listRefsBelow = (
+  q: Db,
+  { repoId, prefix, after, limit }: { repoId: string; prefix: string; after: string; limit: number },
+): Promise<Ref[]> =>
+  q
+    .selectFrom('git_refs')
+    .select(['name', 'oid', 'peeled'])
+    .where('repo_id', '=', repoId)
+    .where('name', '>', (after > prefix ? after : prefix) as RefName)
+    // The first name past the prefix: '0' follows '/'.
+    .where('name', '<', `${prefix.slice(0, -1)}0` as RefName)
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+
+export async function hasRefs(q: Db, repoId: string): Promise<boolean> {
+  const found = await q
+    .selectFrom('git_refs')
+    .select('name')
+    .where('repo_id', '=', repoId)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** The refs that are a folder of `name`, or for which `name` is a folder: a file system could not hold both. */
+export async function findObstacle(q: Db, repoId: string, name: RefName): Promise<RefName | undefined> {
+  const parts = name.split('/')
+  const folders = parts.slice(2, -1).map((_part, i) => parts.slice(0, i + 3).join('/') as RefName)
+  const found = await q
+    .selectFrom('git_refs')
+    .select('name')
+    .where('repo_id', '=', repoId)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('name', '>', `${name}/` as RefName), eb('name', '<', `${name}0` as RefName)]),
+        ...(folders.length > 0 ? [eb('name', 'in', folders)] : []),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return found?.name
+}
+
+/** The names that were free; the others have a ref already. */
+export async function insertRefs(tx: Tx, repoId: string, refs: readonly Ref[]): Promise<Set<RefName>> {
+  const inserted = new Set<RefName>()
+  for (let i = 0; i < refs.length; i += BATCH) {
+    const rows = await tx
+      .insertInto('git_refs')
+      .values(refs.slice(i, i + BATCH).map((ref) => ({ repo_id: repoId, ...ref })))
+      .onConflict((conflict) => conflict.columns(['repo_id', 'name']).doNothing())
+      .returning('name')
+      .execute()
+    for (const { name } of rows) inserted.add(name)
+  }
+  return inserted
+}
+
+/** False when the ref is not at `before`. */
+export async function moveRef(
+  tx: Tx,
+  repoId: string,
+  before: Oid,
+  { name, oid, peeled }: Ref,
+): Promise<boolean> {
+  const moved = await tx
+    .updateTable('git_refs')
+    .set({ oid, peeled })
+    .where('repo_id', '=', repoId)
+    .where('name', '=', name)
+    .where('oid', '=', before)
+    .returning('name')
+    .executeTakeFirst()
+  return moved !== undefined
+}
+
+/** False when the ref is not at `before`. */
+export async function deleteRef(tx: Tx, repoId: string, name: RefName, before: Oid): Promise<boolean> {
+  const deleted = await tx
+    .deleteFrom('git_refs')
+    .where('repo_id', '=', repoId)
+    .where('name', '=', name)
+    .where('oid', '=', before)
+    .returning('name')
+    .executeTakeFirst()
+  return deleted !== undefined
+}
+
+const packsOf = prepared((db: Db, { repoId }: { repoId: string }) =>
+  db
+    .selectFrom('repo_packs')
+    .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
+    .selectAll('packs')
+    .where('repo_packs.repo_id', '=', repoId),
+)
+
+export const listPacks = (q: Db, repoId: string): Promise<PackRow[]> => packsOf(q, { repoId })
+
+export async function insertPack(
+  tx: Tx,
+  repoId: string,
+  { packId, bytes, objects }: PackInfo,
+  now: number,
+): Promise<void> {
+  await tx.insertInto('packs').values({ id: packId, bytes, objects, created_at: now }).execute()
+  await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
+}
+
+/** Gives a new repository all refs and packs of another, in a few statements whatever their number. */
+export async function copyAll(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
+  await tx
+    .insertInto('git_refs')
+    .columns(['repo_id', 'name', 'oid', 'peeled'])
+    .expression((eb) =>
+      eb
+        .selectFrom('git_refs')
+        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'name', 'oid', 'peeled'])
+        .where('repo_id', '=', fromRepoId),
+    )
+    .execute()
+  await tx
+    .insertInto('repo_packs')
+    .columns(['repo_id', 'pack_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('repo_packs')
+        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'pack_id'])
+        .where('repo_id', '=', fromRepoId),
+    )
+    .execute()
+}
+
+/** Lists one pack in place of others. False when they are not all listed any more: somebody else was quicker. */
+export async function replacePacks(
+  tx: Tx,
+  repoId: string,
+  { folded, pack, now }: { folded: readonly string[]; pack: PackInfo | undefined; now: number },
+): Promise<boolean> {
+  const removed = await tx
+    .deleteFrom('repo_packs')
+    .where('repo_id', '=', repoId)
+    .where('pack_id', 'in', [...folded])
+    .returning('pack_id')
+    .execute()
+  if (removed.length !== folded.length) return false
+  if (pack) await insertPack(tx, repoId, pack, now)
+  return true
+}
+
+/** Repositories with the most packs, for maintenance. */
+export const listFragmented = (
+  q: Db,
+  { minPacks, limit }: { minPacks: number; limit: number },
+): Promise<{ repo_id: string }[]> =>
+  q
+    .selectFrom('repo_packs')
+    .select('repo_id')
+    .groupBy('repo_id')
+    .having((eb) => eb.fn.countAll(), '>=', minPacks)
+    .orderBy((eb) => eb.fn.countAll(), 'desc')
+    .limit(limit)
+    .execute()
+
+/** Forgets the packs nobody lists, and gives their ids: their files may go. */
+export async function deleteUnlistedPacks(tx: Tx, madeBefore: number): Promise<string[]> {
+  const deleted = await tx
+    .deleteFrom('packs')
+    .where('created_at', '<', madeBefore)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id'))),
+    )
+    .returning('id')
+    .execute()
+  return deleted.map(({ id }) => id)
+}
+
+export async function listKnownPacks(q: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await q
+    .selectFrom('packs')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}

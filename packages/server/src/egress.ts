@@ -1,0 +1,107 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+
+/** An address that this server will not connect to on somebody's behalf. */
+export class EgressRefused extends Error {}
+
+export interface Destination {
+  url: URL
+  /** The address that was judged; connect to this one, so that a second look-up cannot give another. */
+  address: string
+}
+
+export type Egress = ReturnType<typeof createEgress>
+
+// Everything that is not the public internet: this machine, its networks, the metadata services of clouds.
+const FORBIDDEN_RANGES = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/127',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+]
+
+/**
+ * Judges where the server may connect when somebody else says where: imports, webhooks, extensions. `allow` lists the
+ * hosts and ranges an operator trusts in spite of their addresses.
+ */
+export function createEgress(allow: readonly string[]) {
+  const forbidden = rangesOf(FORBIDDEN_RANGES)
+  const isRange = (entry: string) => isIP(entry.split('/')[0] ?? '') !== 0
+  const allowedRanges = rangesOf(allow.filter(isRange))
+  const allowedHosts = new Set(allow.filter((entry) => !isRange(entry)).map((host) => host.toLowerCase()))
+
+  const isAllowedHost = (host: string) => allowedHosts.has(host.toLowerCase())
+
+  function isAllowedAddress(address: string): boolean {
+    const plain = unmapped(address)
+    return contains(allowedRanges, plain) || !contains(forbidden, plain)
+  }
+
+  return {
+    isTrusted: ({ hostname }: URL): boolean =>
+      isAllowedHost(hostname) || contains(allowedRanges, unmapped(bare(hostname))),
+
+    /** Looks the host up and gives the address to connect to. Throws EgressRefused. */
+    async judge(url: URL): Promise<Destination> {
+      const host = bare(url.hostname)
+      const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true, verbatim: true })
+      // One bad address is enough: which of them is used would be up to chance.
+      const bad = isAllowedHost(host)
+        ? undefined
+        : addresses.find(({ address }) => !isAllowedAddress(address))
+      const [first] = addresses
+      if (bad || !first) throw new EgressRefused(`${host} is not a public address`)
+      return { url, address: first.address }
+    },
+  }
+}
+
+/** IPv6 addresses stand in brackets in a URL. */
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+function rangesOf(entries: readonly string[]): BlockList {
+  const ranges = new BlockList()
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    ranges.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return ranges
+}
+
+function contains(ranges: BlockList, address: string): boolean {
+  const version = isIP(address)
+  return version !== 0 && ranges.check(address, version === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** ::ffff:127.0.0.1 is 127.0.0.1, also when it is written ::ffff:7f00:1. */
+function unmapped(address: string): string {
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (dotted) return dotted
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? []
+  if (!high || !low) return address
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.')
+}

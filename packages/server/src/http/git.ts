@@ -1,0 +1,141 @@
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Caller } from '../access/caller.ts'
+import type { Bytes, FetchService } from '../code/fetch.ts'
+import type { PushService } from '../code/push.ts'
+import { Fault } from '../fault.ts'
+import { parseProtocolVersion, type Service } from '../git/advertisement.ts'
+import { errorPacket, ProtocolError } from '../git/pkt-line.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Admission } from './admission.ts'
+import { ClientGone } from './body.ts'
+import { notFound, wrongMethod } from './envelope.ts'
+import type { Exchange } from './exchange.ts'
+
+export interface GitDoorDeps {
+  admission: Admission
+  repos: ReposService
+  fetches: FetchService
+  pushes: PushService
+}
+
+export const GIT_PREFIX = '/git/'
+
+const PATH =
+  /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
+
+/** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
+export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps) {
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, response, path, query } = exchange
+    const caller = await admission.admit(exchange, { basic: true })
+    if (!caller) throw new Fault('UNAUTHENTICATED', {})
+    const [, orgSlug, name, action] = PATH.exec(path) ?? []
+    if (!orgSlug || !name || !action) throw notFound()
+
+    const isAdvertisement = action === 'info/refs'
+    const service = isAdvertisement ? new URLSearchParams(query).get('service') : action
+    if (!service || !SERVICES.includes(service)) throw notFound()
+    exchange.route = `/git ${isAdvertisement ? 'info/refs' : service}`
+    if (request.method !== (isAdvertisement ? 'GET' : 'POST'))
+      throw wrongMethod(isAdvertisement ? 'GET' : 'POST')
+    const power = service === 'git-receive-pack' ? 'repo:write' : 'repo:read'
+    const { repo, inside } = await repos.openAt(caller, { orgSlug, name }, power)
+
+    const version = parseProtocolVersion(request.headers['git-protocol']?.toString())
+    response.setHeader(
+      'content-type',
+      `application/x-${service}-${isAdvertisement ? 'advertisement' : 'result'}`,
+    )
+    response.setHeader('cache-control', 'no-store')
+    response.setHeader('x-request-id', exchange.requestId)
+    if (isAdvertisement) return stream(exchange, fetches.advertise(repo, service as Service, version))
+
+    const left = new AbortController()
+    response.once('close', () => {
+      if (!response.writableFinished) left.abort(new ClientGone())
+    })
+    await inGitsWords(exchange, () =>
+      service === 'git-upload-pack'
+        ? upload(exchange, repo, version, left.signal)
+        : receive(exchange, inside, repo, left.signal),
+    )
+  }
+
+  async function upload(
+    exchange: Exchange,
+    repo: RepoRow,
+    version: 0 | 1 | 2,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const answer = await fetches.uploadPack(repo, bodyOf(exchange), { version, signal })
+    if (answer) await stream(exchange, answer)
+    else exchange.response.end()
+  }
+
+  async function receive(
+    exchange: Exchange,
+    caller: Caller,
+    repo: RepoRow,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { response } = exchange
+    const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
+    await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write })
+    response.end()
+  }
+}
+
+/** A request that makes no sense is answered the way git tells its user, as long as nothing else has been said. */
+async function inGitsWords({ response }: Exchange, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || response.headersSent) throw error
+    response.end(errorPacket(error.message))
+  }
+}
+
+function bodyOf({ request, response }: Exchange): Bytes {
+  const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
+  let body: Readable = request
+  if (isGzipped) {
+    const gunzip = createGunzip()
+    request.on('error', (error) => gunzip.destroy(error))
+    body = request.pipe(gunzip)
+  }
+  // Leaving the body half read must not close the connection before the client has heard why.
+  response.once('finish', () => body.resume())
+  return readable(body)
+}
+
+async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false })
+  } catch (error) {
+    if (isZlibError(error)) throw new ProtocolError('the body is not valid gzip')
+    throw new ClientGone()
+  }
+}
+
+const isZlibError = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('Z_')
+
+/** Sends what comes, no faster than the client takes it. */
+async function stream({ response }: Exchange, chunks: Bytes): Promise<void> {
+  for await (const chunk of chunks) {
+    if (response.destroyed) throw new ClientGone()
+    if (!response.write(chunk)) await drained(response)
+  }
+  response.end()
+}
+
+function drained(response: Exchange['response']): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    response.on('drain', go).on('close', go)
+  })
+}
