@@ -1,6 +1,7 @@
 import type { ColumnTypes } from '../dialects.ts'
 import { foundation } from './0001-foundation.ts'
 import { git } from './0002-git.ts'
+import { agents } from './0003-agents.ts'
 
 export interface Migration {
   name: string
@@ -8,4 +9,4 @@ export interface Migration {
 }
 
 /** In order, the number is the place in this list. Forward only: what has landed is never edited. */
-export const migrations: readonly Migration[] = [foundation, git]
+export const migrations: readonly Migration[] = [foundation, git, agents]
