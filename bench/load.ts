@@ -13,53 +13,110 @@ export interface Load {
  * sockets, so that the client costs a small part of what the server does.
  */
 export async function load({ port, connections, seconds, next }: Load): Promise<number> {
-  const until = performance.now() + seconds * 1000
   const started = performance.now()
-  const counts = await Promise.all(Array.from({ length: connections }, () => drive(port, until, next)))
+  const until = started + seconds * 1000
+  const more = () => (performance.now() < until ? next() : undefined)
+  const counts = await Promise.all(Array.from({ length: connections }, () => drive(port, more)))
   const answered = counts.reduce((sum, count) => sum + count, 0)
   return answered / ((performance.now() - started) / 1000)
 }
 
-export function post(path: string, body: unknown, headers: Record<string, string> = {}): string {
-  const text = JSON.stringify(body)
-  const lines = Object.entries({
-    host: 'localhost',
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(text)),
-    ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`
+/** Sends these requests one after the other over one connection. */
+export async function converse(port: number, requests: readonly string[]): Promise<void> {
+  const left = [...requests]
+  await drive(port, () => left.shift())
 }
 
-function drive(port: number, until: number, next: () => string): Promise<number> {
+export function post(path: string, body: unknown, headers: Record<string, string> = {}): string {
+  return request('POST', path, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+}
+
+export function request(method: string, path: string, headers: Record<string, string>, body = ''): string {
+  const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const lines = Object.entries({ host: 'localhost', ...headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+function drive(port: number, next: () => string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     let answered = 0
-    let pending: Buffer = Buffer.alloc(0)
-    const socket: Socket = connect(port, '127.0.0.1', () => socket.write(next()))
+    let reader = new AnswerReader()
+    const send = () => {
+      const bytes = next()
+      if (bytes !== undefined) socket.write(bytes)
+      else socket.end(() => resolve(answered))
+    }
+    const socket: Socket = connect(port, '127.0.0.1', send)
     socket.setNoDelay(true)
     socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the server hung up')))
     socket.on('data', (chunk: Buffer) => {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-      const end = answerEnd(pending)
-      if (end === undefined || pending.length < end) return
-      if (!pending.subarray(9, 12).equals(OK)) {
+      try {
+        if (!reader.take(chunk)) return
+      } catch (error) {
         socket.destroy()
-        return reject(new Error(`the server answered ${pending.toString().slice(0, 400)}`))
+        return reject(error)
       }
-      pending = pending.subarray(end)
+      reader = new AnswerReader()
       answered++
-      if (performance.now() < until) socket.write(next())
-      else socket.end(() => resolve(answered))
+      send()
     })
   })
 }
 
-const OK = Buffer.from('200')
+/** Finds the end of one answer, by its length or by its last chunk, and keeps none of it. */
+class AnswerReader {
+  #head: Buffer | undefined = Buffer.alloc(0)
+  /** Of the body, or of the chunk at hand. */
+  #left = 0
+  #chunked = false
+  #line = ''
 
-function answerEnd(bytes: Buffer): number | undefined {
-  const headEnd = bytes.indexOf('\r\n\r\n')
-  if (headEnd < 0) return undefined
-  const length = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, headEnd))
-  if (!length) throw new Error('an answer without content-length')
-  return headEnd + 4 + Number(length[1])
+  /** Says whether the answer is complete. */
+  take(bytes: Buffer): boolean {
+    if (!this.#head) return this.#takeBody(bytes)
+    const all = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes])
+    const end = all.indexOf('\r\n\r\n')
+    if (end < 0) {
+      this.#head = all
+      return false
+    }
+    const head = all.toString('latin1', 0, end)
+    if (!head.startsWith('HTTP/1.1 200'))
+      throw new Error(`the server answered ${all.toString().slice(0, 400)}`)
+    const length = /content-length: (\d+)/i.exec(head)
+    this.#chunked = /transfer-encoding: chunked/i.test(head)
+    if (!length && !this.#chunked) throw new Error('an answer without an end')
+    this.#left = Number(length?.[1] ?? 0)
+    this.#head = undefined
+    return this.#takeBody(all.subarray(end + 4))
+  }
+
+  #takeBody(bytes: Buffer): boolean {
+    if (!this.#chunked) {
+      this.#left -= bytes.length
+      return this.#left <= 0
+    }
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, bytes.length - at)
+        this.#left -= taken
+        at += taken
+        continue
+      }
+      const newline = bytes.indexOf(0x0a, at)
+      this.#line += bytes.toString('latin1', at, newline < 0 ? undefined : newline)
+      if (newline < 0) return false
+      at = newline + 1
+      const line = this.#line.trim()
+      this.#line = ''
+      // The end of a chunk's bytes.
+      if (line === '') continue
+      if (line === '0') return true
+      this.#left = Number.parseInt(line, 16) + '\r\n'.length
+    }
+    return false
+  }
 }

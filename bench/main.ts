@@ -1,12 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { reposCreate, reposList } from './repos.ts'
 
 /** `npm run bench [name …]` runs all of these, or the ones named. */
-const benchmarks: Record<string, () => Promise<Row>> = {
+const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'repos-create': reposCreate,
   'repos-list': reposList,
+  'ls-remote': lsRemote,
+  'no-op-fetch': noopFetch,
+  'parallel-clones': parallelClones,
+  'cold-clone': coldClone,
+  'small-push': smallPush,
+  fork,
 }
 
 const wanted = process.argv.slice(2)
@@ -15,10 +22,17 @@ for (const name of wanted)
     throw new Error(`no benchmark ${name}; there are ${Object.keys(benchmarks).join(', ')}`)
 
 const rows: Row[] = []
-for (const [name, benchmark] of Object.entries(benchmarks)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
-  process.stderr.write(`${name} …\n`)
-  rows.push(await benchmark())
+try {
+  for (const [name, benchmark] of Object.entries(benchmarks)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    process.stderr.write(`${name} …\n`)
+    const row = await benchmark()
+    if (row) rows.push(row)
+    else
+      process.stderr.write(`${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`)
+  }
+} finally {
+  await closeStage()
 }
 
 console.table(

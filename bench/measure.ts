@@ -29,3 +29,5 @@ export async function inTurns(
 }
 
 export const perSecond = (rate: number): string => `${Math.round(rate)}/s`
+
+export const milliseconds = (time: number): string => `${time.toFixed(time < 10 ? 2 : 1)} ms`

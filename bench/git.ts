@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { call, createRepo, fastImport, type GitStage, git, openGitStage, type Remote } from './git-stage.ts'
+import { converse, load, request } from './load.ts'
+import { inTurns, milliseconds, perSecond, type Row } from './measure.ts'
+import { runTrellis, type Trellis } from './processes.ts'
+
+const PEER = 'nginx + fcgiwrap + git http-backend'
+
+let stage: Promise<GitStage | undefined> | undefined
+
+/** Takes time to set, so the benchmarks share one. */
+async function withStage(measure: (stage: GitStage) => Promise<Row>): Promise<Row | undefined> {
+  stage ??= openGitStage()
+  const opened = await stage
+  return opened && measure(opened)
+}
+
+export async function closeStage(): Promise<void> {
+  await (await stage?.catch(() => undefined))?.stop()
+}
+
+export const lsRemote = () =>
+  withStage((opened) => polling(opened, 'ls-remote: advertisement and ls-refs', lsRefsBody([])))
+
+export const noopFetch = () =>
+  withStage((opened) =>
+    polling(
+      opened,
+      'git fetch of nothing new: advertisement and ls-refs',
+      lsRefsBody(['refs/heads/', 'refs/tags/']),
+    ),
+  )
+
+async function polling({ ours, theirs }: GitStage, work: string, body: string): Promise<Row> {
+  const against = (remote: Remote) => {
+    const requests = [advertisement(remote), uploadPack(remote, body)]
+    let sent = 0
+    const next = () => requests[sent++ % requests.length] as string
+    return () => load({ port: remote.port, connections: 8, seconds: 1.5, next })
+  }
+  await against(ours)()
+  const rates = await inTurns(5, against(ours), against(theirs))
+  return {
+    work,
+    peer: PEER,
+    ours: perSecond(rates.ours),
+    theirs: perSecond(rates.theirs),
+    ratio: rates.ours / rates.theirs,
+    goal: 10,
+  }
+}
+
+let clones = 0
+
+/** Everything a clone sends. Each call asks for what nobody has asked for before, so nobody has kept an answer. */
+function cloneRequests(remote: Remote, tip: string, nonce: number): string[] {
+  return [
+    advertisement(remote),
+    uploadPack(remote, lsRefsBody(['HEAD', 'refs/heads/', 'refs/tags/'])),
+    uploadPack(remote, cloneBody(tip, nonce)),
+  ]
+}
+
+export const parallelClones = () =>
+  withStage(async ({ ours, theirs, tip }) => {
+    const together = (remote: Remote) => async () => {
+      const nonce = clones++
+      const started = performance.now()
+      await Promise.all(
+        Array.from({ length: 8 }, () => converse(remote.port, cloneRequests(remote, tip, nonce))),
+      )
+      return performance.now() - started
+    }
+    const times = await inTurns(7, together(ours), together(theirs))
+    return timesRow('8 parallel clones of 20,000 objects', PEER, times, 3)
+  })
+
+export const coldClone = () =>
+  withStage(async ({ ours, theirs, tip }) => {
+    const once = (remote: Remote) => async () => {
+      const started = performance.now()
+      await converse(remote.port, cloneRequests(remote, tip, clones++))
+      return performance.now() - started
+    }
+    const times = await inTurns(15, once(ours), once(theirs))
+    return timesRow('one cold clone of 20,000 objects', PEER, times, 0.91)
+  })
+
+export const smallPush = () =>
+  withStage(async ({ ours, theirs, scratch }) => {
+    const pushing = async (remote: Remote, name: string) => {
+      const dir = join(scratch, name)
+      await git('clone', '--quiet', remote.url, dir)
+      return async () => {
+        await writeFile(join(dir, 'pushed.txt'), randomBytes(20).toString('hex'))
+        await git('-C', dir, 'add', 'pushed.txt')
+        await git('-C', dir, 'commit', '--quiet', '--message', 'Push')
+        const started = performance.now()
+        await git('-C', dir, 'push', '--quiet', 'origin', 'HEAD:main')
+        return performance.now() - started
+      }
+    }
+    const times = await inTurns(21, await pushing(ours, 'ours'), await pushing(theirs, 'theirs'))
+    return timesRow('one small push to 20,000 objects', PEER, times, 0.91)
+  })
+
+const LARGE = 1024
+const SMALL = 1
+
+export async function fork(): Promise<Row> {
+  const trellis = await runTrellis()
+  try {
+    await pushBlobs(trellis, 'large', LARGE)
+    await pushBlobs(trellis, 'small', SMALL)
+    let forks = 0
+    const forking = (name: string) => async () => {
+      const started = performance.now()
+      for (let i = 0; i < 10; i++) await call(trellis, 'repos/fork', { name, newName: `fork-${forks++}` })
+      return (performance.now() - started) / 10
+    }
+    await forking('large')()
+    await forking('small')()
+    const times = await inTurns(21, forking('large'), forking('small'))
+    return timesRow('fork of a 1 GB repository', 'fork of a 1 MB one', times, 0.5)
+  } finally {
+    await trellis.stop()
+  }
+}
+
+/** Pushes a repository of that many mebibytes that do not compress. */
+async function pushBlobs(trellis: Trellis, name: string, mebibytes: number): Promise<void> {
+  const dir = join(trellis.data, `${name}.source`)
+  // As it is: compressing what does not compress takes most of the time.
+  const plain = ['-c', 'core.compression=0', '-c', 'pack.compression=0', '-c', 'core.bigFileThreshold=256k']
+  await fastImport(dir, blobs(mebibytes), ...plain)
+  const { url } = await createRepo(trellis, name)
+  await git(...plain, '-C', dir, 'push', '--quiet', '--mirror', url)
+  await rm(dir, { recursive: true })
+}
+
+function* blobs(mebibytes: number): Generator<string | Buffer> {
+  const bytes = randomBytes(1024 * 1024)
+  yield 'commit refs/heads/main\ncommitter Bench <bench@example.com> 1700000000 +0000\ndata 5\nBlobs\n'
+  for (let i = 0; i < mebibytes; i++) {
+    // Different from the last, and as random.
+    bytes.writeUInt32LE(i)
+    yield `M 100644 inline blob-${i}\ndata ${bytes.length}\n`
+    yield Buffer.from(bytes)
+    yield '\n'
+  }
+}
+
+function timesRow(work: string, peer: string, times: { ours: number; theirs: number }, goal: number): Row {
+  return {
+    work,
+    peer,
+    ours: milliseconds(times.ours),
+    theirs: milliseconds(times.theirs),
+    ratio: times.theirs / times.ours,
+    goal,
+  }
+}
+
+const CLIENT_HEADERS = {
+  'user-agent': 'git/2.39.5',
+  'accept-encoding': 'deflate, gzip, br, zstd',
+  'accept-language': 'C, *;q=0.9',
+  'git-protocol': 'version=2',
+}
+
+function advertisement({ path, headers }: Remote): string {
+  const all = { ...CLIENT_HEADERS, accept: '*/*', pragma: 'no-cache', ...headers }
+  return request('GET', `${path}/info/refs?service=git-upload-pack`, all)
+}
+
+function uploadPack({ path, headers }: Remote, body: string): string {
+  const all = {
+    ...CLIENT_HEADERS,
+    'content-type': 'application/x-git-upload-pack-request',
+    accept: 'application/x-git-upload-pack-result',
+    ...headers,
+  }
+  return request('POST', `${path}/git-upload-pack`, all, body)
+}
+
+const lsRefsBody = (prefixes: string[]): string =>
+  packets(
+    ['command=ls-refs\n', 'agent=git/2.39.5', 'object-format=sha1'],
+    ['peel\n', 'symrefs\n', 'unborn\n', ...prefixes.map((prefix) => `ref-prefix ${prefix}\n`)],
+  )
+
+const cloneBody = (tip: string, nonce: number): string =>
+  packets(
+    ['command=fetch', 'agent=git/2.39.5', 'object-format=sha1', `server-option=${nonce}`],
+    ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', `want ${tip}\n`, 'done\n'],
+  )
+
+const packets = (command: string[], parameters: string[]): string =>
+  `${command.map(packet).join('')}0001${parameters.map(packet).join('')}0000`
+
+const packet = (line: string): string => (line.length + 4).toString(16).padStart(4, '0') + line
