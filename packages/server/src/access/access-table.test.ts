@@ -40,6 +40,8 @@ interface World {
   app: TestApp
   acme: TestOrg
   stray: Person
+  /** The one commit of `target`, which puts a file `readme` on the branch `main`. */
+  commit: string
 }
 
 /** One kind of caller: what it sends, and what is to be expected of it. */
@@ -131,8 +133,37 @@ const rows: Record<string, Row> = {
       return { name }
     },
   },
+  '/repos/import': {
+    input: () => ({ name: fresh('imported'), url: 'https://127.0.0.1/not-allowed.git' }),
+    notForTokens: true,
+    gives: '502 IMPORT_FAILED',
+  },
+  // To read the one is not enough: the other is created.
+  '/repos/fork': { input: () => ({ name: 'target', newName: fresh('fork') }), notForTokens: true },
+  '/git/refs/list': { input: () => ({ name: 'target' }) },
+  '/git/refs/update': {
+    input: ({ commit }) => ({ name: 'target', ref: `refs/heads/${fresh('ref')}`, oid: commit }),
+  },
+  '/git/branches/list': { input: () => ({ name: 'target' }) },
+  '/git/branches/create': { input: () => ({ name: 'target', branch: fresh('branch') }) },
+  '/git/branches/delete': { input: () => ({ name: 'target', branch: 'none' }) },
+  '/git/tags/list': { input: () => ({ name: 'target' }) },
+  '/git/tags/create': { input: ({ commit }) => ({ name: 'target', tag: fresh('tag'), oid: commit }) },
+  '/git/tags/delete': { input: () => ({ name: 'target', tag: 'none' }) },
+  '/git/commits/list': { input: () => ({ name: 'target' }) },
+  '/git/commits/get': { input: () => ({ name: 'target', ref: 'main' }) },
+  '/git/commits/create': { input: () => newCommit(fresh('branch')) },
+  '/git/trees/get': { input: () => ({ name: 'target' }) },
+  '/git/blobs/get': { input: () => ({ name: 'target', path: 'readme' }) },
+  '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
+  '/git/merge': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
+}
+
+function newCommit(branch: string) {
+  const changes = [{ op: 'put' as const, path: 'readme', content: branch }]
+  return { name: 'target', branch, message: 'Say something', changes }
 }
 
 async function freshKey({ app, stray }: World, { person = stray, outside }: CallerKind): Promise<string> {
@@ -315,9 +346,11 @@ onEachDatabase('access', (create) => {
   before(async () => {
     database = await create()
     app = await startTestApp(database, { TRELLIS_USER_MAX_KEYS: '1000', TRELLIS_USER_MAX_ORGS: '1000' })
-    world = { app, acme: await foundOrg(app, orgSlug), stray: await app.signUp('stray') }
-    const inAcme = app.client(world.acme.owner.token, orgSlug)
+    const acme = await foundOrg(app, orgSlug)
+    const inAcme = app.client(acme.owner.token, orgSlug)
     for (const name of ['target', 'other']) await inAcme.repos.create({ name })
+    const { oid: commit } = await inAcme.git.commits.create(newCommit('main'))
+    world = { app, acme, stray: await app.signUp('stray'), commit }
     kinds = await kindsOfCaller(world)
   })
   after(async () => {

@@ -15,11 +15,19 @@ import {
   type TestOrg,
 } from '../testing/index.ts'
 
+const newCommit = {
+  name: 'target',
+  branch: 'main',
+  message: 'Say something',
+  changes: [{ op: 'put' as const, path: 'readme', content: 'something' }],
+}
+
 onEachDatabase('the order of checks, and what is frozen', (create) => {
   let database: TestDatabase
   let app: TestApp
   let acme: TestOrg
   let writeToken: string
+  let commit: string
   /** Operations the server has, with their admission. */
   let present: { path: string; admission: OperationMeta['admission'] }[]
 
@@ -28,6 +36,7 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
     app = await startTestApp(database)
     acme = await foundOrg(app, 'acme')
     await inAcme().repos.create({ name: 'target' })
+    commit = (await inAcme().git.commits.create(newCommit)).oid
     writeToken = (await inAcme().tokens.create({ name: 'target', scope: 'write' })).secret
     present = []
     for (const { path, procedure } of allOperations()) {
@@ -44,6 +53,16 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
   const inAcme = () => app.client(acme.owner.token, 'acme')
   const newKey = (...scopes: ('repo:read' | 'org:read' | 'keys:read' | '*')[]) =>
     inAcme().keys.create({ name: 'probe', scopes })
+
+  const gitWrites = (): [string, unknown][] => [
+    ['git/refs/update', { name: 'target', ref: 'refs/heads/new', oid: commit }],
+    ['git/branches/create', { name: 'target', branch: 'new' }],
+    ['git/branches/delete', { name: 'target', branch: 'new' }],
+    ['git/tags/create', { name: 'target', tag: 'new', oid: commit }],
+    ['git/tags/delete', { name: 'target', tag: 'new' }],
+    ['git/commits/create', newCommit],
+    ['git/merge', { name: 'target', branch: 'main', from: 'main' }],
+  ]
 
   it('asks who is calling before it looks at the input', async () => {
     for (const { path, admission } of present) {
@@ -77,6 +96,12 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
         assertInvalid(await app.call('repos/update', { name, defaultBranch: '-x' }, options), [
           'defaultBranch',
         ])
+      for (const branch of ['-x', 'a..b'])
+        assertInvalid(await app.call('git/branches/create', { name: 'nothing', branch }, options), ['branch'])
+      assertInvalid(await app.call('git/tags/create', { name: 'nothing', tag: 'a b', oid: 'x' }, options), [
+        'tag',
+      ])
+      assertInvalid(await app.call('repos/import', { name: 'new', url: 'ssh://host/path' }, options), ['url'])
       assertInvalid(await app.call('keys/create', { name: 'late', expiresAt: 1 }, options), ['expiresAt'])
       assertInvalid(await app.call('keys/update', { id: 'key_none', expiresAt: 1 }, options), ['expiresAt'])
     }
@@ -141,6 +166,12 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
     const seen = await app.client(writeToken).repos.get({ name: 'target' })
     assert.deepEqual([seen.readOnly, seen.canWrite, seen.canAdmin], [true, false, false])
 
+    for (const [path, input] of gitWrites())
+      for (const options of [owner, acme.as(acme.member), { token: writeToken }])
+        assertForbidden(await app.call(path, input, options), 'write_frozen')
+    // It can be read, and so forked.
+    assert.equal((await app.call('repos/fork', { name: 'target', newName: 'fork' }, owner)).status, 200)
+
     const askWrite = { name: 'target', scope: 'write' }
     assertForbidden(await app.call('tokens/create', askWrite, owner), 'write_frozen')
     assertForbidden(await app.call('tokens/create', askWrite, acme.as(acme.member)), 'insufficient_role')
@@ -161,11 +192,16 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
       ['repos/update', { name: 'target', newName: 'renamed' }],
       ['repos/delete', { name: 'target' }],
       ['tokens/create', { name: 'target', scope: 'write' }],
+      ['repos/import', { name: 'new', url: 'https://127.0.0.1/not-allowed.git' }],
+      ['repos/fork', { name: 'target', newName: 'new' }],
+      ...gitWrites(),
     ]
     for (const [path, input] of writes)
       for (const options of [owner, acme.as(acme.admin), { token: key }])
         assertForbidden(await app.call(path, input, options), 'write_frozen')
     assertForbidden(await app.call('repos/create', { name: 'new' }, acme.as(acme.member)), 'write_frozen')
+    for (const [path, input] of gitWrites())
+      assertForbidden(await app.call(path, input, { token: writeToken }), 'write_frozen')
     // What the caller could not do anyway is refused for that reason.
     assertForbidden(
       await app.call('repos/delete', { name: 'target' }, acme.as(acme.member)),

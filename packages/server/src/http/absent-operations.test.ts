@@ -11,8 +11,6 @@ const absent = [
   '/daemons/list',
   '/extensions/list',
   '/extensions/promote',
-  '/git/branches/list',
-  '/git/tags/create',
   '/invites/createAnonymous',
   '/invites/listAnonymous',
   '/invites/reveal',

@@ -85,22 +85,25 @@ onEachDatabase('people', (create) => {
   })
 
   it('finds another slug when the first is taken, also for people who come at once', async () => {
-    const people = await Promise.all(range(5).map((n) => signUp(app, `grace@host${n}.example.com`)))
+    const people = await Promise.all(range(4).map((n) => signUp(app, `grace@host${n}.example.com`)))
     const slugs = await Promise.all(people.map(({ body }) => whoseOrg({ token: body.token })))
-    assert.equal(new Set(slugs.flat()).size, 5)
+    assert.equal(new Set(slugs.flat()).size, 4)
     assert.deepEqual(slugs.flat().filter((slug) => slug === 'grace').length, 1)
     for (const slug of slugs.flat()) assert.match(slug, /^grace(-\d+)?$/)
   })
 
   it('makes a slug of whatever the address begins with', async () => {
-    for (const [local, slug] of [
+    const cases: [string, RegExp][] = [
       ['--a+b--', /^a-b$/],
       ['___', /^user$/],
       ['x'.repeat(64), /^x{57}$/],
-    ] as const) {
-      const { body } = await signUp(app, `${local}@example.com`)
-      assert.match((await whoseOrg({ token: body.token }))[0], slug)
-    }
+    ]
+    await Promise.all(
+      cases.map(async ([local, slug]) => {
+        const { body } = await signUp(app, `${local}@example.com`)
+        assert.match((await whoseOrg({ token: body.token }))[0], slug)
+      }),
+    )
   })
 
   it('signs up an address once, and wants a password worth the name', async () => {

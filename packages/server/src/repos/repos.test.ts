@@ -18,11 +18,13 @@ onEachDatabase('repositories', (create) => {
   let database: TestDatabase
   let app: TestApp
   let token: string
+  let founder: Person
 
   before(async () => {
     database = await create()
     app = await startTestApp(database, { TRELLIS_ORG_MAX_REPOS: String(QUOTA) })
     token = app.ownerKey ?? ''
+    founder = await app.signUp('founder')
   })
   after(async () => {
     await app.stop()
@@ -32,9 +34,13 @@ onEachDatabase('repositories', (create) => {
   const client = () => app.client(token)
   const names = async () => (await client().repos.list({ limit: 100 })).items.map(({ name }) => name)
 
-  /** Somebody with an organization in which nothing is yet. */
-  let people = 0
-  const newcomer = (): Promise<Person> => app.signUp(`newcomer${++people}`)
+  /** An organization in which nothing is yet, and a key for it. */
+  let founded = 0
+  async function newOrg(): Promise<{ token: string; slug: string }> {
+    const slug = `org-${++founded}`
+    await app.client(founder.token).orgs.create({ slug })
+    return { slug, token: (await app.client(founder.token, slug).keys.create({ name: 'key' })).secret }
+  }
 
   it('creates a repository and lists it', async () => {
     const made = await client().repos.create({ name: 'hello' })
@@ -60,7 +66,7 @@ onEachDatabase('repositories', (create) => {
   })
 
   it('takes every name and branch that the interface allows', async () => {
-    const { token } = await newcomer()
+    const { token } = await newOrg()
     const longest = 'a'.repeat(64)
     for (const name of [longest, '0', 'a.b_c-d', 'x.git', 'a..b'])
       assert.equal((await app.client(token).repos.create({ name })).name, name)
@@ -96,13 +102,13 @@ onEachDatabase('repositories', (create) => {
   it('keeps names unique inside an organization, and only there', async () => {
     const taken = await app.call('repos/create', { name: 'hello' }, { token })
     assertFault(taken, 'REPO_ALREADY_EXISTS', { name: 'hello' })
-    const { token: other, slug } = await newcomer()
+    const { token: other, slug } = await newOrg()
     const made = await app.client(other).repos.create({ name: 'hello' })
     assert.equal(made.remote, `${app.url}/git/${slug}/hello.git`)
   })
 
   it('lets exactly one of many have a name they all want at once', async () => {
-    const { token, slug } = await newcomer()
+    const { token, slug } = await newOrg()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => app.call('repos/create', { name: 'wanted' }, { token })),
     )
@@ -196,7 +202,7 @@ onEachDatabase('repositories', (create) => {
   })
 
   it('makes as many repositories as the quota allows and not one more, however many ask at once', async () => {
-    const { token, slug } = await newcomer()
+    const { token, slug } = await newOrg()
     await app.database.db
       .updateTable('orgs')
       .set({ repo_count: QUOTA - 5 })
@@ -223,7 +229,7 @@ onEachDatabase('repositories', (create) => {
   })
 
   it('pages through 250 repositories by 100, in order of name', async () => {
-    const { token } = await newcomer()
+    const { token } = await newOrg()
     const pages = app.client(token).repos
     const all = Array.from({ length: 250 }, (_, n) => `repo-${String(n).padStart(3, '0')}`)
     await Promise.all(all.toReversed().map((name) => pages.create({ name })))

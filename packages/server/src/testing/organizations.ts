@@ -19,11 +19,13 @@ export interface TestOrg {
 }
 
 export async function foundOrg(app: TestApp, slug: string): Promise<TestOrg> {
-  const owner = await app.signUp(`${slug}-owner`)
+  const [owner, admin, member] = await Promise.all([
+    app.signUp(`${slug}-owner`),
+    app.signUp(`${slug}-admin`),
+    app.signUp(`${slug}-member`),
+  ])
   await app.client(owner.token).orgs.create({ slug })
-  const admin = await app.signUp(`${slug}-admin`)
   await join(app, { slug, owner }, admin, 'admin')
-  const member = await app.signUp(`${slug}-member`)
   await join(app, { slug, owner }, member, 'member')
   return { slug, owner, admin, member, as: ({ token }) => ({ token, org: slug }) }
 }
