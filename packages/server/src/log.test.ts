@@ -119,7 +119,10 @@ describe('secrets in the log', () => {
     const { log, last } = logging()
     log.info('listening', { url: 'http://127.0.0.1:8787', by: 'ana@example.com', attempts: 3 })
     const { url, by, attempts } = last()
-    assert.deepEqual({ url, by, attempts }, { url: 'http://127.0.0.1:8787', by: 'ana@example.com', attempts: 3 })
+    assert.deepEqual(
+      { url, by, attempts },
+      { url: 'http://127.0.0.1:8787', by: 'ana@example.com', attempts: 3 },
+    )
   })
 
   it('tells whose URL it was', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -19,8 +20,8 @@ export async function keptSecret(path: string, make: () => string): Promise<stri
 
 /** Writes a file only its owner can read, whole or not at all, and never over one that exists. */
 async function writeSecretFile(path: string, secret: string): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`
-  const file = await open(draft, 'w', 0o600)
+  const draft = `${path}.${randomUUID()}.tmp`
+  const file = await open(draft, 'wx', 0o600)
   try {
     await file.writeFile(`${secret}\n`)
     await file.sync()

@@ -12,6 +12,8 @@ interface Bucket {
 }
 
 const MAX_BUCKETS = 100_000
+/** Room made at once, so that not every newcomer of a flood has all buckets looked through. */
+const KEPT_BUCKETS = 90_000
 
 export type RateLimit = ReturnType<typeof createRateLimit>
 
@@ -25,7 +27,7 @@ export function createRateLimit({ perSecond, burst }: Rate, clock: Clock) {
     for (const [key, { at }] of buckets) if (now - at >= fullAfterMs) buckets.delete(key)
     // Under a flood of addresses the oldest go, full or not: memory stays bounded.
     for (const key of buckets.keys()) {
-      if (buckets.size < MAX_BUCKETS) break
+      if (buckets.size <= KEPT_BUCKETS) break
       buckets.delete(key)
     }
   }

@@ -20,7 +20,8 @@ export function createKeyUsage({ database, clock }: { database: Database; clock:
   }
 
   // A lost note is no harm: the next use makes another.
-  const timer = setInterval(() => write().catch(() => {}), WRITE_EVERY_MS).unref()
+  const tryWrite = () => write().catch(() => {})
+  const timer = setInterval(tryWrite, WRITE_EVERY_MS).unref()
 
   return {
     note(keyId: string): void {
@@ -29,7 +30,7 @@ export function createKeyUsage({ database, clock }: { database: Database; clock:
     write,
     async stop(): Promise<void> {
       clearInterval(timer)
-      await write()
+      await tryWrite()
     },
   }
 }

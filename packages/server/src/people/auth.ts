@@ -40,6 +40,8 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     telemetry: { enabled: false },
     // The address is not read from headers here: the server in front of this limits callers itself.
     rateLimit: { enabled: false },
+    // What it did not foresee comes to our door, which logs it; by itself it would print it as it is.
+    onAPIError: { throw: true },
     advanced: {
       cookiePrefix: 'trellis',
       ipAddress: { disableIpTracking: true },
