@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { Id } from './names.ts'
+import { Id, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
+import { Page, pageOf } from './paging.ts'
 
 export const AgentRegistrationView = z.object({
   registrationId: z.string(),
@@ -11,10 +12,29 @@ export const AgentRegistrationView = z.object({
 })
 export type AgentRegistrationView = z.infer<typeof AgentRegistrationView>
 
+/** A registration as the person sees it who claimed it. */
+export const ClaimedAgent = z.object({
+  registrationId: z.string(),
+  kind: z.enum(['anonymous', 'service_auth']),
+  status: z.enum(['claimed', 'expired']),
+  orgSlug: z.string().nullable(),
+  claimedAt: Timestamp,
+  revokedAt: Timestamp.nullable(),
+  createdAt: Timestamp,
+})
+export type ClaimedAgent = z.infer<typeof ClaimedAgent>
+
 const tag = 'Agents'
 const ClaimAttemptToken = Id
 
 export const agents = {
+  list: operation('/agents/list', {
+    summary: 'List the agents the caller has claimed',
+    tag,
+    admission: 'session',
+  })
+    .input(Page)
+    .output(pageOf(ClaimedAgent)),
   claimView: operation('/agents/claimView', {
     summary: 'Show the registration behind a claim link',
     tag,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
-import { listOf } from './paging.ts'
+import { listOf, Page, pageOf } from './paging.ts'
 
 export const NewInvite = z.object({
   id: z.string(),
@@ -48,6 +48,18 @@ export type Invite = z.infer<typeof Invite>
 const DAY_SECONDS = 86_400
 const tag = 'Invites'
 
+const NewInviteInput = z.object({
+  name: RepoName,
+  scope: AccessScope.default('read'),
+  grantTtlSeconds: z.int().min(60).max(DAY_SECONDS).default(1800),
+  // Out of range is clamped, not refused.
+  expiresIn: z
+    .int()
+    .default(7 * DAY_SECONDS)
+    .overwrite((seconds) => Math.min(Math.max(seconds, 60), 30 * DAY_SECONDS)),
+  maxReveals: z.int().min(1).max(1000).optional(),
+})
+
 export const invites = {
   createAnonymous: operation('/invites/createAnonymous', {
     summary: 'Create a link that hands out time-limited clones; needs no account',
@@ -55,19 +67,7 @@ export const invites = {
     admission: 'anyone',
     errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED'],
   })
-    .input(
-      z.object({
-        name: RepoName,
-        scope: AccessScope.default('read'),
-        grantTtlSeconds: z.int().min(60).max(DAY_SECONDS).default(1800),
-        // Out of range is clamped, not refused.
-        expiresIn: z
-          .int()
-          .default(7 * DAY_SECONDS)
-          .overwrite((seconds) => Math.min(Math.max(seconds, 60), 30 * DAY_SECONDS)),
-        maxReveals: z.int().min(1).max(1000).optional(),
-      }),
-    )
+    .input(NewInviteInput)
     .output(NewInvite),
   reveal: operation('/invites/reveal', {
     summary: 'Take a time-limited clone from an invite',
@@ -85,4 +85,28 @@ export const invites = {
   })
     .input(z.object({}).optional())
     .output(listOf(Invite)),
+  create: operation('/invites/create', {
+    summary: 'Create an invite for a repository',
+    tag,
+    needs: 'repo:admin',
+    errors: ['REPO_NOT_FOUND'],
+  })
+    .input(NewInviteInput)
+    .output(NewInvite),
+  list: operation('/invites/list', {
+    summary: 'List the invites of a repository, whoever created them',
+    tag,
+    needs: 'repo:admin',
+    errors: ['REPO_NOT_FOUND'],
+  })
+    .input(Page.extend({ name: RepoName }))
+    .output(pageOf(Invite)),
+  revoke: operation('/invites/revoke', {
+    summary: 'End an invite: with its management id, or by its listed id as somebody who may',
+    tag,
+    admission: 'anyone',
+    errors: ['INVITE_NOT_FOUND'],
+  })
+    .input(z.object({ managementId: Id.optional(), id: Id.optional() }))
+    .output(z.object({ revoked: z.boolean() })),
 }

@@ -1,5 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { createCodeHasher } from './agents/codes.ts'
+import { createGrants } from './agents/grants.ts'
+import { agentsHandlers } from './agents/handlers.ts'
+import { createRegistrationsService } from './agents/registrations.ts'
+import { createAgentsService } from './agents/service.ts'
+import { createSigningKeys } from './agents/signing-keys.ts'
+import { createAnonymousService } from './anonymous/service.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { gitHandlers, historyHandlers } from './code/handlers.ts'
 import { claimScratch } from './code/scratch.ts'
@@ -8,20 +15,30 @@ import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { eventsHandlers } from './events/handlers.ts'
 import { bySystem, createEventsService } from './events/service.ts'
+import { createExpiry } from './expiry.ts'
 import { createAddressReader } from './http/address.ts'
 import { createAdmission } from './http/admission.ts'
+import { createAgentDoor } from './http/agent-door.ts'
 import { createApi } from './http/api.ts'
 import { createAuthDoor } from './http/auth.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import type { BodyLimit } from './http/body.ts'
+import { createClaimPage } from './http/claim-page.ts'
+import { createCookie } from './http/cookies.ts'
 import { createCors } from './http/cors.ts'
+import { createDiscovery } from './http/discovery.ts'
+import { createForms } from './http/forms.ts'
 import { createGitDoor } from './http/git.ts'
+import { createInvitePage, INVITE_PREFIX } from './http/invite-page.ts'
+import { createLoginPage } from './http/login-page.ts'
 import { createMetrics, createMetricsDoor } from './http/metrics.ts'
 import { implement } from './http/operations.ts'
 import { createPages } from './http/pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { closeGracefully, openListener, portOf, serve } from './http/server.ts'
 import { newId } from './ids.ts'
+import { invitesHandlers } from './invites/handlers.ts'
+import { createInvitesService } from './invites/service.ts'
 import { keysHandlers } from './keys/handlers.ts'
 import { createKeysService } from './keys/service.ts'
 import { createKeyUsage } from './keys/usage.ts'
@@ -36,7 +53,9 @@ import { createPeopleService } from './people/service.ts'
 import { reposHandlers } from './repos/handlers.ts'
 import { createReposService } from './repos/service.ts'
 import type { Schema } from './schema.ts'
+import { createSealer } from './sealed.ts'
 import { loadServerKey, requireSameKey } from './server-key.ts'
+import { createThrottles } from './throttles.ts'
 import { tokensHandlers } from './tokens/handlers.ts'
 import { createTokensService } from './tokens/service.ts'
 
@@ -87,6 +106,61 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     const code = createCode({ config, dataDir, scratch, database, events, orgs, people, repos, clock, log })
     undo.push(() => code.stop())
     const tokens = createTokensService({ database, events, repos, clock, newId })
+    const anonymous = createAnonymousService({ database, orgs, repos, clock, newId, limits })
+    const invites = createInvitesService({
+      database,
+      events,
+      repos,
+      tokens,
+      anonymous,
+      clock,
+      newId,
+      baseUrl,
+      anonymousAccess: config.anonymous,
+    })
+    const throttles = createThrottles({ database, clock })
+    const codes = createCodeHasher(serverKey)
+    const signingKeys = createSigningKeys({
+      database,
+      sealer: createSealer(serverKey, 'signing keys'),
+      clock,
+      newId,
+    })
+    const grants = createGrants({
+      database,
+      signingKeys,
+      clock,
+      newId,
+      issuer: baseUrl,
+      emailOf: async (userId) => (await people.find(userId))?.email,
+    })
+    const registrations = createRegistrationsService({
+      database,
+      events,
+      orgs,
+      grants,
+      codes,
+      clock,
+      newId,
+      baseUrl,
+      limits,
+    })
+    const agents = createAgentsService({
+      database,
+      events,
+      orgs,
+      repos,
+      people,
+      codes,
+      throttles,
+      clock,
+      revokeTokensIn: tokens.revokeMintedByIn,
+    })
+    const expiry = createExpiry(
+      { repositories: repos.deleteExpired, organizations: orgs.deleteExpired, throttles: throttles.sweep },
+      log,
+    )
+    undo.push(() => expiry.stop())
     const members = createMembersService({
       database,
       events,
@@ -119,17 +193,31 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       clock,
     )
-    const admission = createAdmission({
-      authenticate: createAuthenticator({
-        database,
-        auth,
-        orgs,
-        keyUsage,
-        clock,
-        ownerKey: config.owner.key,
-      }),
-      rateLimit,
+    const secure = baseUrl.startsWith('https:')
+    const anonymousCookie = createCookie('trellis.anonymous', {
+      maxAgeSeconds: limits.provisionalMs / 1000,
+      secure,
     })
+    const authenticate = createAuthenticator({
+      database,
+      auth,
+      orgs,
+      keyUsage,
+      clock,
+      anonymous,
+      anonymousCookie,
+      ownerKey: config.owner.key,
+    })
+    const admission = createAdmission({ authenticate, rateLimit })
+    const passwordLimit = createRateLimit(PASSWORD_RATE, clock)
+    const forms = createForms({
+      serverKey,
+      baseUrl,
+      cookie: createCookie('trellis.form', { maxAgeSeconds: 3600, secure, sameSite: 'Strict' }),
+    })
+    const loginPage = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp: config.signUp })
+    const claimPage = createClaimPage({ agents, authenticate, forms })
+    const invitePage = createInvitePage({ invites, baseUrl })
     const bodyLimit: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
     const commitLimit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }
     let stopping = false
@@ -144,8 +232,11 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
           repos: { ...reposHandlers(repos), ...historyHandlers(code.forks, code.imports) },
           git: gitHandlers(code.refs, code.commits, code.browse),
           events: eventsHandlers(events, repos),
+          agents: agentsHandlers(agents),
+          invites: invitesHandlers(invites),
         }),
         admission,
+        anonymousCookie,
         bodyLimitOf: (path) => (path === '/git/commits/create' ? commitLimit : bodyLimit),
         checkOutput,
       }),
@@ -153,16 +244,26 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
         auth,
         baseUrl,
         rateLimit,
-        passwordLimit: createRateLimit(PASSWORD_RATE, clock),
+        passwordLimit,
         bodyLimit,
       }),
       git: createGitDoor({ admission, repos, fetches: code.fetches, pushes: code.pushes }),
-      pages: createPages({
-        baseUrl,
-        limits,
-        isReady: async () => !stopping && (await database.answers()),
-        metrics: createMetricsDoor(metrics, config.metricsToken),
-      }),
+      routes: {
+        ...createDiscovery(baseUrl),
+        ...createAgentDoor({ registrations, grants, signingKeys, rateLimit, enabled: config.anonymous }),
+        'GET /login': loginPage.get,
+        'POST /login': loginPage.post,
+        'GET /claim': claimPage.get,
+        'POST /claim': claimPage.post,
+        [`GET ${INVITE_PREFIX}*`]: invitePage.get,
+        [`POST ${INVITE_PREFIX}*`]: invitePage.post,
+        ...createPages({
+          baseUrl,
+          limits,
+          isReady: async () => !stopping && (await database.answers()),
+          metrics: createMetricsDoor(metrics, config.metricsToken),
+        }),
+      },
       cors: createCors(config.corsOrigins),
       addressOf: createAddressReader(config.trustedProxies),
       baseUrl,
@@ -177,6 +278,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       /** The owner's API key, only when this start made it. */
       ownerKey,
       database,
+      expiry,
       /** Finishes what is in flight, then lets go of everything. */
       async stop(): Promise<void> {
         stopping = true

@@ -98,6 +98,11 @@ export const settings = {
   TRELLIS_OIDC_NAME: defaulted('What the provider is called on the sign-in page.', 'Single sign-on', text),
   TRELLIS_OIDC_CLIENT_ID: setting('Sign-in with an OpenID Connect provider: client id.', text),
   TRELLIS_OIDC_CLIENT_SECRET: setting('Sign-in with an OpenID Connect provider: client secret.', text),
+  TRELLIS_ANONYMOUS: defaulted(
+    'Whether callers without an account are served: agents that register themselves, invites to new repositories. `on` or `off`.',
+    'on',
+    oneOf('on', 'off'),
+  ),
   TRELLIS_TRUSTED_PROXIES: defaulted(
     'Addresses and CIDR ranges, comma-separated, whose `X-Forwarded-For` is believed.',
     '',
@@ -161,6 +166,31 @@ export const settings = {
     wholeNumber(1, 1000),
   ),
   TRELLIS_ORG_MAX_REPOS: defaulted('Repositories in an organization.', '10000', wholeNumber(1)),
+  TRELLIS_PROVISIONAL_HOURS: defaulted(
+    'How long repositories of anonymous callers last unless somebody signs in and keeps them.',
+    '24',
+    wholeNumber(1, 24 * 365),
+  ),
+  TRELLIS_PROVISIONAL_MAX_REPOS: defaulted(
+    'Repositories in the organization of an unclaimed agent or an anonymous caller.',
+    '20',
+    wholeNumber(1),
+  ),
+  TRELLIS_PROVISIONAL_MAX_BYTES: defaulted(
+    'All repositories of such an organization together.',
+    String(GB),
+    wholeNumber(1024),
+  ),
+  TRELLIS_ADDRESS_MAX_AGENTS: defaulted(
+    'Agents that may register from one address in a day (not for loopback).',
+    '60',
+    wholeNumber(0),
+  ),
+  TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS: defaulted(
+    'Live repositories of anonymous callers at one address (not for loopback).',
+    '100',
+    wholeNumber(0),
+  ),
   TRELLIS_USER_MAX_ORGS: defaulted('Organizations a person may own.', '100', wholeNumber(1)),
   TRELLIS_USER_MAX_KEYS: defaulted('API keys a person may have in an organization.', '100', wholeNumber(1)),
 } satisfies Record<string, Setting>
@@ -220,6 +250,7 @@ function arrange(v: Values) {
       password: v.TRELLIS_OWNER_PASSWORD,
     },
     signUp: v.TRELLIS_SIGN_UP,
+    anonymous: v.TRELLIS_ANONYMOUS === 'on',
     providers: {
       github: github && { clientId: github[0], clientSecret: github[1] },
       oidc:
@@ -249,6 +280,11 @@ function arrange(v: Values) {
       orgBytes: v.TRELLIS_ORG_MAX_BYTES,
       reposPerOrg: v.TRELLIS_ORG_MAX_REPOS,
       orgsPerUser: v.TRELLIS_USER_MAX_ORGS,
+      provisionalMs: v.TRELLIS_PROVISIONAL_HOURS * 60 * 60 * 1000,
+      provisionalRepos: v.TRELLIS_PROVISIONAL_MAX_REPOS,
+      provisionalBytes: v.TRELLIS_PROVISIONAL_MAX_BYTES,
+      registrationsPerAddress: v.TRELLIS_ADDRESS_MAX_AGENTS,
+      anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
     },
   }

@@ -14,6 +14,11 @@ export type IdPrefix =
   | 'tok'
   | 'atk'
   | 'evt'
+  | 'reg'
+  | 'cla'
+  | 'anon'
+  | 'ivt'
+  | 'sig'
 
 /** Makes ids: a prefix that tells the kind, then a part that sorts by time and cannot be guessed. */
 export type NewId = (prefix: IdPrefix) => string

@@ -1,13 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { AgentTables } from './agents/store.ts'
+import type { AnonymousTables } from './anonymous/store.ts'
 import type { CodeTables } from './code/store.ts'
 import type { Database as AnyDatabase } from './db/database.ts'
 import type { EventTables } from './events/store.ts'
+import type { InviteTables } from './invites/store.ts'
 import type { KeyTables } from './keys/store.ts'
 import type { OrgTables } from './orgs/store.ts'
 import type { PeopleTables } from './people/store.ts'
 import type { RepoTables } from './repos/store.ts'
 import type { SettingTables } from './server-key.ts'
+import type { ThrottleTables } from './throttles.ts'
 import type { TokenTables } from './tokens/store.ts'
+import type { WebhookTables } from './webhooks/store.ts'
 
 /** All tables, each typed where its SQL lives. */
 export type Schema = PeopleTables &
@@ -16,7 +21,12 @@ export type Schema = PeopleTables &
   TokenTables &
   RepoTables &
   CodeTables &
+  AgentTables &
+  AnonymousTables &
+  InviteTables &
+  ThrottleTables &
   EventTables &
+  WebhookTables &
   SettingTables
 
 export type Database = AnyDatabase<Schema>

@@ -7,12 +7,14 @@ export interface ActingOrg {
   id: string
   slug: string
   frozen: boolean
+  /** Nobody has taken it over yet: it is small, and ends by itself. */
+  provisional: boolean
 }
 
 /** Who is calling: one actor inside one organization, with what its role and its credential allow together. */
 export interface Caller {
   actor: Actor
-  credential: { kind: 'session' | 'key' | 'token'; id: string }
+  credential: { kind: 'session' | 'key' | 'token' | 'agent' | 'anonymous'; id: string }
   org: ActingOrg
   /** The actor's role in the acting organization. */
   role: Role
@@ -20,6 +22,13 @@ export interface Caller {
   /** Set when the credential opens this one repository and nothing else. */
   onlyRepoId?: string
 }
+
+export const actingOrg = (row: { id: string; slug: string; frozen: number; kind: string }): ActingOrg => ({
+  id: row.id,
+  slug: row.slug,
+  frozen: row.frozen === 1,
+  provisional: row.kind !== 'team',
+})
 
 export const can = ({ role, scopes }: Caller, power: Power): boolean =>
   rolePowers(role).has(power) && scopePowers(scopes).has(power)

@@ -1,7 +1,8 @@
 import type { AccessScope, Role, Scope } from '@trellis/contract'
 import { prepared } from '../db/prepared.ts'
 import type { Db } from '../schema.ts'
-import type { Caller } from './caller.ts'
+import { type ActingOrg, actingOrg, type Caller } from './caller.ts'
+import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
 /*
  * Every request with a key or a token comes through here, so each is a single query over the tables of several
@@ -25,6 +26,7 @@ const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
       'api_keys.org_id',
       'orgs.slug',
       'orgs.frozen',
+      'orgs.kind',
       'members.role',
     ])
     .where('api_keys.secret_hash', '=', hash),
@@ -36,7 +38,7 @@ export async function callerOfKey(db: Db, hash: string, now: number): Promise<Ca
   return {
     actor: { kind: 'user', id: key.user_id },
     credential: { kind: 'key', id: key.id },
-    org: { id: key.org_id, slug: key.slug, frozen: key.frozen === 1 },
+    org: actingOrg({ ...key, id: key.org_id }),
     role: key.role,
     scopes: key.scopes.split(' ') as Scope[],
   }
@@ -56,6 +58,7 @@ const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: nu
       'repos.org_id',
       'orgs.slug',
       'orgs.frozen',
+      'orgs.kind',
     ])
     .where('repo_tokens.secret_hash', '=', hash)
     .where('repo_tokens.revoked_at', 'is', null)
@@ -69,7 +72,7 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
   return {
     actor: { kind: token.actor_kind, id: token.actor_id },
     credential: { kind: 'token', id: token.id },
-    org: { id: token.org_id, slug: token.slug, frozen: token.frozen === 1 },
+    org: actingOrg({ ...token, id: token.org_id }),
     role: tokenRole,
     scopes: tokenScopes[token.scope],
     onlyRepoId: token.repo_id,
@@ -79,3 +82,60 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
 /** A token is bounded by its scope and its repository alone; it is nobody's membership. */
 const tokenRole: Role = 'owner'
 const tokenScopes: Record<AccessScope, Scope[]> = { read: ['repo:read'], write: ['repo:write'] }
+
+const agentByHash = prepared((db: Db, { hash, now }: { hash: string; now: number }) =>
+  db
+    .selectFrom('agent_tokens')
+    .innerJoin('agent_registrations', 'agent_registrations.id', 'agent_tokens.registration_id')
+    .innerJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
+    .select([
+      'agent_tokens.id',
+      'agent_tokens.registration_id',
+      'agent_registrations.claimed_at',
+      'agent_registrations.claim_expires_at',
+      'agent_registrations.org_id',
+      'orgs.slug',
+      'orgs.frozen',
+      'orgs.kind',
+    ])
+    .where('agent_tokens.secret_hash', '=', hash)
+    .where('agent_tokens.revoked_at', 'is', null)
+    .where('agent_tokens.expires_at', '>', now)
+    .where('agent_registrations.revoked_at', 'is', null)
+    // A claim starts a new generation, and with it ends what was handed out before.
+    .whereRef('agent_tokens.generation', '=', 'agent_registrations.generation'),
+)
+
+export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | undefined> {
+  const [agent] = await agentByHash(db, { hash, now })
+  if (!agent || (agent.claimed_at === null && agent.claim_expires_at <= now)) return undefined
+  return {
+    actor: { kind: 'agent', id: agent.registration_id },
+    credential: { kind: 'agent', id: agent.id },
+    org: actingOrg({ ...agent, id: agent.org_id }),
+    role: 'owner',
+    scopes: agent.claimed_at === null ? PRE_CLAIM_SCOPES : POST_CLAIM_SCOPES,
+  }
+}
+
+const anonymousByHash = prepared((db: Db, { hash }: { hash: string }) =>
+  db
+    .selectFrom('anonymous_callers')
+    .innerJoin('orgs', 'orgs.id', 'anonymous_callers.org_id')
+    .select(['anonymous_callers.id as caller_id', 'orgs.id', 'orgs.slug', 'orgs.frozen', 'orgs.kind'])
+    .where('anonymous_callers.secret_hash', '=', hash),
+)
+
+/** Somebody without an account, known again by a cookie. */
+export async function callerOfAnonymous(db: Db, hash: string): Promise<Caller | undefined> {
+  const [found] = await anonymousByHash(db, { hash })
+  return found && anonymousCaller(found.caller_id, actingOrg(found))
+}
+
+export const anonymousCaller = (id: string, org: ActingOrg): Caller => ({
+  actor: { kind: 'anonymous', id },
+  credential: { kind: 'anonymous', id },
+  org,
+  role: 'owner',
+  scopes: ['repo:admin'],
+})

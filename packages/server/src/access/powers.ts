@@ -29,3 +29,7 @@ export const scopePowers = (scopes: readonly Scope[]): ReadonlySet<Power> =>
 function expand(powers: readonly Power[]): ReadonlySet<Power> {
   return new Set(powers.flatMap((power) => includes[power]))
 }
+
+/** What an agent may do before a person has claimed it, and afterwards: in its own organization only. */
+export const PRE_CLAIM_SCOPES: readonly Scope[] = ['repo:read', 'repo:write']
+export const POST_CLAIM_SCOPES: readonly Scope[] = ['repo:read', 'repo:write', 'repo:admin', 'org:read']

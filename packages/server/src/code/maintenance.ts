@@ -100,7 +100,6 @@ export function createMaintenance(deps: MaintenanceDeps) {
 
   async function sweep(): Promise<void> {
     await scratch.sweep()
-    await repos.deleteExpired()
     const before = clock() - GRACE_MS
     const unlisted = await database.transact((tx) => store.deleteUnlistedPacks(tx, before))
     for (const id of unlisted) await packs.remove(id)

@@ -9,9 +9,15 @@ export type ServiceEventType =
   | `org.${'created' | 'updated' | 'deleted'}`
   | `member.${'added' | 'role.changed' | 'removed'}`
   | `invitation.${'created' | 'cancelled'}`
+  | `invite.${'created' | 'revealed' | 'revoked'}`
+  | `agent.${'registered' | 'claimed' | 'revoked'}`
+  | `webhook.${'created' | 'updated' | 'enabled' | 'disabled' | 'orphaned' | 'deleted'}`
+  | 'webhook.secret.rotated'
 
 /** Whose log an event belongs to. */
 export type EventScope = `repo:${string}` | `org:${string}`
 
 export const repoScope = (repoId: string): EventScope => `repo:${repoId}`
+export const repoIdOf = (scope: EventScope): string | undefined =>
+  scope.startsWith('repo:') ? scope.slice('repo:'.length) : undefined
 export const orgScope = (orgId: string): EventScope => `org:${orgId}`

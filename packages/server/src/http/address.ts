@@ -23,6 +23,10 @@ export function createAddressReader(trustedProxies: readonly string[]): (request
   }
 }
 
+/** What limits are counted against; undefined for callers on this machine, to whom none applies. */
+export const limitedAddress = (address: string): string | undefined =>
+  isLoopback(address) ? undefined : addressKey(address)
+
 /** What one caller is likely to own: an IPv4 address, or the half of an IPv6 address that names the network. */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return address

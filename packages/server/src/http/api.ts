@@ -1,8 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '@trellis/contract'
 import { Fault, forbidden } from '../fault.ts'
+import { limitedAddress } from './address.ts'
 import type { Admission } from './admission.ts'
 import { type BodyLimit, readJson } from './body.ts'
+import type { Cookie } from './cookies.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import type { Operation } from './operations.ts'
@@ -12,6 +14,7 @@ export interface ApiDeps {
   admission: Admission
   /** How large the body of an operation may be. */
   bodyLimitOf(path: string): BodyLimit
+  anonymousCookie: Cookie
   /** Whether every answer is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
@@ -20,7 +23,7 @@ export interface ApiDeps {
  * The door of all operations: who is calling, then whether the input is right, then the handler, which asks what
  * exists and what is allowed.
  */
-export function createApi({ operations, admission, bodyLimitOf, checkOutput }: ApiDeps) {
+export function createApi({ operations, admission, bodyLimitOf, checkOutput, anonymousCookie }: ApiDeps) {
   return async (exchange: Exchange, headers?: OutgoingHttpHeaders): Promise<void> => {
     const { request, requestId, address, path } = exchange
     const operation = operations.get(path.slice(API_PREFIX.length))
@@ -38,6 +41,7 @@ export function createApi({ operations, admission, bodyLimitOf, checkOutput }: A
     const input = operation.parseInput(await readJson(request, bodyLimitOf(operation.path)))
     if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
+    let remembered: string | undefined
     const output = await operation.handle(input, {
       visitor,
       get caller() {
@@ -46,8 +50,16 @@ export function createApi({ operations, admission, bodyLimitOf, checkOutput }: A
       },
       requestId,
       address,
+      limitedAddress: limitedAddress(address),
+      anonymous: {
+        secret: anonymousCookie.read(request.headers.cookie),
+        remember: (secret) => {
+          remembered = secret
+        },
+      },
     })
     if (checkOutput) operation.checkOutput(output)
-    sendJson(exchange, 200, output, headers)
+    const cookie = remembered && { 'set-cookie': anonymousCookie.write(remembered) }
+    sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller } from '../access/caller.ts'
-import { callerOfKey, callerOfToken } from '../access/credentials.ts'
+import { actingOrg, type Caller } from '../access/caller.ts'
+import { callerOfAgent, callerOfKey, callerOfToken } from '../access/credentials.ts'
+import type { AnonymousService } from '../anonymous/service.ts'
 import type { Clock } from '../clock.ts'
 import { Fault, forbidden } from '../fault.ts'
 import type { KeyUsage } from '../keys/usage.ts'
@@ -8,6 +9,7 @@ import type { OrgsService } from '../orgs/service.ts'
 import type { Auth } from '../people/auth.ts'
 import type { Database } from '../schema.ts'
 import { hashSecret, secretKind } from '../secrets.ts'
+import type { Cookie } from './cookies.ts'
 
 export interface AuthenticatorDeps {
   database: Database
@@ -15,6 +17,8 @@ export interface AuthenticatorDeps {
   orgs: OrgsService
   keyUsage: KeyUsage
   clock: Clock
+  anonymous: AnonymousService
+  anonymousCookie: Cookie
   /** A key the operator chose; it need not look like one of ours. */
   ownerKey: string | undefined
 }
@@ -42,7 +46,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return {
       actor: { kind: 'user', id: user.id },
       credential: { kind: 'session', id: session.id },
-      org: { id: org.id, slug: org.slug, frozen: org.frozen === 1 },
+      org: actingOrg(org),
       role: org.role,
       scopes: ['*'],
     }
@@ -55,6 +59,8 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
         return callerOfKey(database.db, hash, clock())
       case 'trt':
         return callerOfToken(database.db, hash, clock())
+      case 'tra':
+        return callerOfAgent(database.db, hash, clock())
       default:
         return undefined
     }
@@ -82,7 +88,11 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       return caller
     }
     const { cookie } = headers
-    return cookie?.includes(SESSION_COOKIE) ? bySession(new Headers({ cookie }), slug) : undefined
+    if (!cookie?.includes(SESSION_COOKIE)) return undefined
+    const caller = await bySession(new Headers({ cookie }), slug)
+    const before = caller && deps.anonymousCookie.read(cookie)
+    if (before) await deps.anonymous.adopt(before, caller.actor.id)
+    return caller
   }
 }
 

@@ -19,6 +19,10 @@ export interface Call {
   visitor: Caller | undefined
   requestId: string
   address: string
+  /** The address limits are counted against; undefined for callers they do not apply to. */
+  limitedAddress: string | undefined
+  /** The cookie by which somebody without an account is known again. */
+  anonymous: { secret: string | undefined; remember(secret: string): void }
 }
 
 export type Handler<P> =

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { send, sendJson } from './exchange.ts'
 import { generateOpenApi, type OpenApiDocument } from './openapi.ts'
+import { pageCss } from './page.ts'
 import { referenceCss, referencePage } from './reference-page.ts'
 import type { Door } from './server.ts'
 
@@ -23,22 +24,24 @@ export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): R
   }
 
   return {
-    '/': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
-    '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
-    '/readyz': async (exchange) => {
+    'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
+    'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
+    'GET /readyz': async (exchange) => {
       const ready = await isReady()
       sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
     },
-    '/metrics': metrics,
-    '/limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
-    '/openapi.json': async (exchange) =>
+    'GET /metrics': metrics,
+    'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
+    'GET /openapi.json': async (exchange) =>
       sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
-    '/reference': async (exchange) =>
+    'GET /reference': async (exchange) =>
       send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
         'content-security-policy': PAGE_POLICY,
         'cache-control': 'public, max-age=300',
       }),
-    '/reference.css': (exchange) =>
+    'GET /page.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', pageCss, { 'cache-control': 'public, max-age=300' }),
+    'GET /reference.css': (exchange) =>
       send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
         'cache-control': 'public, max-age=300',
       }),
@@ -52,8 +55,16 @@ function presentLimits(limits: Config['limits']) {
       perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
     },
-    body: { jsonBytes: limits.bodyBytes },
-    organization: { repositories: limits.reposPerOrg },
+    body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
+    repository: { bytes: limits.repoBytes },
+    organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
+    provisional: {
+      seconds: limits.provisionalMs / 1000,
+      repositories: limits.provisionalRepos,
+      bytes: limits.provisionalBytes,
+      agentsPerAddressAndDay: limits.registrationsPerAddress,
+      repositoriesPerAddress: limits.anonymousReposPerAddress,
+    },
     user: { ownedOrganizations: limits.orgsPerUser, keysPerOrganization: limits.keysPerUser },
   }
 }

@@ -30,8 +30,8 @@ export interface HttpServerDeps {
   api: Door
   auth: Door
   git: Door
-  /** What is answered to GET at these paths exactly. */
-  pages: Record<string, Door>
+  /** Everything else, by method and path: `GET /limits`. A path that ends in `/*` stands for all below it. */
+  routes: Record<string, Door>
   cors: Cors
   addressOf(request: Exchange['request']): string
   baseUrl: string
@@ -82,7 +82,9 @@ export function closeGracefully(server: Server, graceMs: number): Promise<void> 
 
 /** Sends every request to its door, and turns whatever goes wrong there into the error envelope. */
 export function serve(server: Server, deps: HttpServerDeps): void {
-  const { api, auth, git, pages, cors, addressOf, baseUrl, metrics, log } = deps
+  const { api, auth, git, routes, cors, addressOf, baseUrl, metrics, log } = deps
+
+  const known = new Set(Object.keys(routes).map((route) => route.slice(route.indexOf(' ') + 1)))
 
   async function route(exchange: Exchange): Promise<void> {
     const { path, request } = exchange
@@ -94,11 +96,19 @@ export function serve(server: Server, deps: HttpServerDeps): void {
     }
     if (path.startsWith('/api/auth/')) return auth(exchange)
     if (path.startsWith(GIT_PREFIX)) return git(exchange)
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-    if (!page) throw notFound()
-    exchange.route = path
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw wrongMethod('GET')
-    return page(exchange)
+    return elsewhere(exchange)
+  }
+
+  function elsewhere(exchange: Exchange): Promise<void> | void {
+    const { path, request } = exchange
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const pattern = known.has(path) ? path : `${path.slice(0, path.indexOf('/', 1))}/*`
+    if (!known.has(pattern)) throw notFound()
+    exchange.route = pattern
+    const door = routes[`${method} ${pattern}`]
+    if (!door)
+      throw wrongMethod(['GET', 'POST'].filter((other) => `${other} ${pattern}` in routes).join(', '))
+    return door(exchange)
   }
 
   async function handle(exchange: Exchange): Promise<void> {
@@ -115,7 +125,7 @@ export function serve(server: Server, deps: HttpServerDeps): void {
       log.info('request', {
         requestId: exchange.requestId,
         method: exchange.request.method,
-        path: exchange.path,
+        path: shownPath(exchange),
         status: statusCode,
         ms: Math.round(ms * 10) / 10,
         address: exchange.address,
@@ -132,7 +142,7 @@ export function serve(server: Server, deps: HttpServerDeps): void {
     }
     if (!isExpected(error) || error.status >= 500) {
       metrics.failed()
-      log.error('request failed', { requestId, path: exchange.path, error })
+      log.error('request failed', { requestId, path: shownPath(exchange), error })
     }
     if (response.headersSent) {
       response.destroy()
@@ -175,6 +185,9 @@ export function serve(server: Server, deps: HttpServerDeps): void {
     )
   })
 }
+
+/** What is below `/*` may be a secret: an invite's link is one. */
+const shownPath = ({ path, route }: Exchange): string => (route.endsWith('/*') ? route : path)
 
 const isForGit = ({ path }: Exchange): boolean => path.startsWith(GIT_PREFIX)
 

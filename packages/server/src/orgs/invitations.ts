@@ -41,6 +41,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       const { org, inside } = await orgs.open(caller, orgSlug, 'org:admin')
       if (role === 'owner') requireOwner(inside)
       const address = email.toLowerCase()
+      const now = clock()
       return database.transact(async (tx) => {
         if (await store.findMemberByEmail(tx, org.id, address))
           throw invalid(['email'], 'This person is a member already')
@@ -50,8 +51,8 @@ export function createInvitationsService(deps: InvitationsDeps) {
           email: address,
           role,
           invited_by: caller.actor.id,
-          created_at: clock(),
-          expires_at: clock() + LIFETIME_MS,
+          created_at: now,
+          expires_at: now + LIFETIME_MS,
         })
         await events.append(tx, {
           ...by(inside),

@@ -1,15 +1,15 @@
 import type { Organization } from '@trellis/contract'
-import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
+import { type ActingOrg, actingOrg, type Caller, requireOwner, requirePower } from '../access/caller.ts'
 import { type Power, scopePowers } from '../access/powers.ts'
 import type { Clock } from '../clock.ts'
 import { pageFrom, textCursor } from '../cursors.ts'
 import { Duplicate } from '../db/database.ts'
-import { by, bySystem, type EventsService } from '../events/service.ts'
+import { type Author, by, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import { Fault, forbidden } from '../fault.ts'
 import type { NewId } from '../ids.ts'
-import type { Database, Tx } from '../schema.ts'
-import { personalSlug } from './slugs.ts'
+import type { Database, Db, Tx } from '../schema.ts'
+import { personalSlug, randomSlugPart } from './slugs.ts'
 import * as store from './store.ts'
 
 export interface OrgsDeps {
@@ -17,7 +17,7 @@ export interface OrgsDeps {
   events: EventsService
   clock: Clock
   newId: NewId
-  limits: { orgsPerUser: number }
+  limits: { orgsPerUser: number; provisionalMs: number }
 }
 
 export type OrgsService = ReturnType<typeof createOrgsService>
@@ -25,15 +25,18 @@ export type OrgsService = ReturnType<typeof createOrgsService>
 const SLUG_ATTEMPTS = 10
 
 export function createOrgsService({ database, events, clock, newId, limits }: OrgsDeps) {
-  const newOrg = (slug: string, name: string, personalUserId: string | null) => ({
+  const newOrg = (slug: string, name: string, personalUserId: string | null, now = clock()) => ({
     id: newId('org'),
     slug,
     name,
     personal_user_id: personalUserId,
     frozen: 0,
     repo_count: 0,
-    created_at: clock(),
-    updated_at: clock(),
+    kind: 'team' as store.OrgKind,
+    expires_at: null as number | null,
+    address: null as string | null,
+    created_at: now,
+    updated_at: now,
   })
 
   const addOwner = (tx: Tx, orgId: string, userId: string) =>
@@ -77,7 +80,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     if (!org) throw forbidden('not_a_member')
     const inside: Caller = {
       ...caller,
-      org: { id: org.id, slug: org.slug, frozen: org.frozen === 1 },
+      org: actingOrg(org),
       role: org.role,
     }
     requirePower(inside, power)
@@ -93,7 +96,60 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       if (caller.org.slug === slug) return caller
       if (caller.credential.kind !== 'session') return undefined
       const org = await store.findMembership(database.db, caller.actor.id, slug)
-      return org && { ...caller, org: { id: org.id, slug, frozen: org.frozen === 1 }, role: org.role }
+      return org && { ...caller, org: actingOrg(org), role: org.role }
+    },
+
+    /** An organization for somebody without an account. It ends by itself unless a person takes it over. */
+    async createProvisionalIn(
+      tx: Tx,
+      provisional: { kind: 'agent' | 'anonymous'; expiresAt: number; address: string },
+    ): Promise<ActingOrg> {
+      const { kind, expiresAt, address } = provisional
+      const slug = `${kind === 'agent' ? 'agent' : 'anon'}-${randomSlugPart()}`
+      const org = await store.insertOrg(tx, {
+        ...newOrg(slug, slug, null),
+        kind,
+        expires_at: expiresAt,
+        address,
+      })
+      if (!org) throw new Error('A random slug was taken')
+      await events.append(tx, { ...bySystem, scope: orgScope(org.id), type: 'org.created', subject: slug })
+      return actingOrg(org)
+    },
+
+    /** Makes a person the owner of an organization that had none, for good. */
+    async takeOverIn(tx: Tx, orgId: string, userId: string, author: Author): Promise<void> {
+      await store.updateOrg(tx, orgId, { kind: 'team', expires_at: null, address: null, updated_at: clock() })
+      await addOwner(tx, orgId, userId)
+      await events.append(tx, {
+        ...author,
+        scope: orgScope(orgId),
+        type: 'member.added',
+        subject: userId,
+        payload: { role: 'owner' },
+      })
+    },
+
+    /**
+     * When a new repository of an organization nobody has taken over ends: an agent's with its registration, others
+     * some time from now, and the organization not before them.
+     */
+    async repoExpiryIn(tx: Tx, orgId: string): Promise<number | null> {
+      const org = await store.findById(tx, orgId)
+      if (org?.kind !== 'anonymous') return org?.expires_at ?? null
+      const expiresAt = clock() + limits.provisionalMs
+      await store.updateOrg(tx, orgId, { expires_at: expiresAt })
+      return expiresAt
+    },
+
+    /** Repositories in the organizations that were made from an address and that nobody has taken over. */
+    countReposFrom: (q: Db, address: string): Promise<number> => store.countReposFrom(q, address),
+
+    find: (q: Db, id: string) => store.findById(q, id),
+
+    /** Removes the organizations whose time is over and that hold nothing any more. */
+    async deleteExpired(): Promise<void> {
+      await database.transact((tx) => store.deleteExpired(tx, clock()))
     },
 
     /** The organization a person acts in: the one they name, or their own. */

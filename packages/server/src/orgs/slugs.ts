@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 const MAX_LENGTH = 64
 
@@ -13,3 +13,6 @@ export function personalSlug(email: string, attempt: number): string {
   const slug = words || 'user'
   return attempt === 0 ? slug : `${slug}-${randomInt(1_000_000)}`
 }
+
+/** Enough never to meet the same twice. */
+export const randomSlugPart = (): string => randomBytes(8).toString('hex')

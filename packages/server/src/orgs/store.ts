@@ -2,6 +2,9 @@ import type { Role } from '@trellis/contract'
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Db, Tx } from '../schema.ts'
 
+/** `team`, or one that an agent or somebody anonymous has to themselves until a person takes it over. */
+export type OrgKind = 'team' | 'agent' | 'anonymous'
+
 interface OrgsTable {
   id: string
   slug: string
@@ -10,6 +13,10 @@ interface OrgsTable {
   personal_user_id: string | null
   frozen: number
   repo_count: number
+  kind: OrgKind
+  expires_at: number | null
+  /** Where it was made from, as long as nobody has taken it over. */
+  address: string | null
   created_at: number
   updated_at: number
 }
@@ -113,6 +120,23 @@ export const lockOrg = (tx: Tx, id: string): Promise<OrgRow | undefined> =>
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+
+export const findById = (q: Db, id: string): Promise<OrgRow | undefined> =>
+  q.selectFrom('orgs').selectAll().where('id', '=', id).executeTakeFirst()
+
+export async function countReposFrom(q: Db, address: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('orgs')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('repo_count'), eb.lit(0)).as('count'))
+    .where('address', '=', address)
+    .where('kind', '=', 'anonymous')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function deleteExpired(tx: Tx, now: number): Promise<void> {
+  await tx.deleteFrom('orgs').where('expires_at', '<=', now).where('repo_count', '=', 0).execute()
+}
 
 export async function deleteOrg(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('orgs').where('id', '=', id).execute()

@@ -23,7 +23,13 @@ export interface ReposDeps {
   newId: NewId
   /** Where clients reach this server. */
   baseUrl: string
-  limits: { reposPerOrg: number; repoBytes: number; orgBytes: number }
+  limits: {
+    reposPerOrg: number
+    repoBytes: number
+    orgBytes: number
+    provisionalRepos: number
+    provisionalBytes: number
+  }
 }
 
 export interface NewRepo {
@@ -86,7 +92,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   }
 
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
-    await orgs.addRepoIn(tx, caller.org.id, limits.reposPerOrg)
+    const { provisional } = caller.org
+    const now = clock()
+    await orgs.addRepoIn(tx, caller.org.id, provisional ? limits.provisionalRepos : limits.reposPerOrg)
     const repo = await store.insert(tx, {
       id: newId('repo'),
       org_id: caller.org.id,
@@ -97,9 +105,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       size_bytes: sizeBytes ?? 0,
       last_push_at: null,
       source: source ?? null,
-      expires_at: null,
-      created_at: clock(),
-      updated_at: clock(),
+      expires_at: provisional ? await orgs.repoExpiryIn(tx, caller.org.id) : null,
+      created_at: now,
+      updated_at: now,
     })
     if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
     await events.append(tx, {
@@ -141,6 +149,11 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     },
 
     recordChangeIn: store.recordChange,
+    liftExpiryIn: store.liftExpiry,
+
+    /** The repository of this name in the acting organization, whatever the caller may do with it. */
+    findIn: (tx: Tx, caller: Caller, name: string): Promise<store.RepoRow | undefined> =>
+      store.findByName(tx, { orgId: caller.org.id, name, now: clock() }),
 
     /** By id, whoever asks: for the service itself. */
     find: (id: string): Promise<store.RepoRow | undefined> => store.findById(database.db, id, clock()),
@@ -160,7 +173,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     /** How many bytes a repository may still grow by. */
     async findRoom(repo: store.RepoRow): Promise<number> {
       const used = await store.sumSizes(database.db, repo.org_id)
-      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, limits.orgBytes - used))
+      const org = await orgs.find(database.db, repo.org_id)
+      const orgBytes = org?.kind === 'team' ? limits.orgBytes : limits.provisionalBytes
+      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, orgBytes - used))
     },
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {

@@ -115,3 +115,8 @@ export async function sumSizes(q: Db, orgId: string): Promise<number> {
     .executeTakeFirstOrThrow()
   return Number(bytes)
 }
+
+/** Nothing in the organization ends by itself any more. */
+export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {
+  await tx.updateTable('repos').set({ expires_at: null }).where('org_id', '=', orgId).execute()
+}

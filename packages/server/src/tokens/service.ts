@@ -42,6 +42,7 @@ export function createTokensService({ database, events, repos, clock, newId }: T
     { scope, op, ttlSeconds }: { scope: AccessScope; op: TokenOp; ttlSeconds: number },
   ): Promise<NewRepoToken> {
     const secret = mintSecret('trt')
+    const now = clock()
     const token = await store.insertToken(tx, {
       id: newId('tok'),
       repo_id: repo.id,
@@ -52,8 +53,8 @@ export function createTokensService({ database, events, repos, clock, newId }: T
       op,
       actor_kind: author.actor.kind,
       actor_id: author.actor.id,
-      created_at: clock(),
-      expires_at: Math.min(clock() + ttlSeconds * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER),
+      created_at: now,
+      expires_at: Math.min(now + ttlSeconds * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER),
       revoked_at: null,
     })
     await events.append(tx, { ...told(author, token), type: 'token.created' })

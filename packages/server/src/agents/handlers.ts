@@ -1,0 +1,12 @@
+import type { Handlers } from '../http/operations.ts'
+import type { AgentsService } from './service.ts'
+
+export const agentsHandlers = (agents: AgentsService): Handlers['agents'] => ({
+  list: (input, { caller }) => agents.list(caller, input),
+  claimView: async ({ claimAttemptToken }, { caller }) => {
+    const { createdAt: _shownOnThePageOnly, ...view } = await agents.claimView(caller, claimAttemptToken)
+    return view
+  },
+  claimComplete: (input, { caller, limitedAddress }) => agents.claimComplete(caller, input, limitedAddress),
+  revoke: ({ registrationId }, { caller }) => agents.revoke(caller, registrationId),
+})

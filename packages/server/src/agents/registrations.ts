@@ -1,0 +1,183 @@
+import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../access/powers.ts'
+import { type Clock, isoTime } from '../clock.ts'
+import type { EventsService } from '../events/service.ts'
+import { orgScope } from '../events/types.ts'
+import type { NewId } from '../ids.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import type { Database, Tx } from '../schema.ts'
+import { hashSecret } from '../secrets.ts'
+import { type CodeHasher, mintClaimSecret, mintCode } from './codes.ts'
+import type { Grants } from './grants.ts'
+import { normalAddress, statusOf } from './registration-state.ts'
+import * as store from './store.ts'
+
+const REGISTRATION_MS = 24 * 60 * 60 * 1000
+const CODE_MS = 10 * 60 * 1000
+export const POLL_SECONDS = 5
+
+export interface RegistrationsDeps {
+  database: Database
+  events: EventsService
+  orgs: OrgsService
+  grants: Grants
+  codes: CodeHasher
+  clock: Clock
+  newId: NewId
+  baseUrl: string
+  limits: { registrationsPerAddress: number }
+}
+
+/** What is wrong with a request of an agent, in the words of the protocol. */
+export class AgentRefusal extends Error {
+  readonly status: number
+  readonly error: string
+
+  constructor(status: number, error: string, message: string) {
+    super(message)
+    this.status = status
+    this.error = error
+  }
+}
+
+export type RegistrationsService = ReturnType<typeof createRegistrationsService>
+
+/** How an agent comes to an identity, and asks a person to stand for it. */
+export function createRegistrationsService(deps: RegistrationsDeps) {
+  const { database, events, orgs, grants, codes, clock, newId, baseUrl, limits } = deps
+
+  async function requireRoom(address: string | undefined): Promise<void> {
+    if (address === undefined) return
+    const count = await store.countFrom(database.db, address, clock() - REGISTRATION_MS)
+    if (count >= limits.registrationsPerAddress)
+      throw new AgentRefusal(429, 'rate_limited', 'Too many agents have registered from this address today')
+  }
+
+  async function registerIn(tx: Tx, kind: store.AgentKind, email: string | null, address: string) {
+    const expiresAt = clock() + REGISTRATION_MS
+    const org = await orgs.createProvisionalIn(tx, { kind: 'agent', expiresAt, address })
+    const id = newId('reg')
+    const claimToken = mintClaimSecret('clm')
+    await store.insertRegistration(tx, {
+      id,
+      kind,
+      org_id: org.id,
+      claim_token_hash: hashSecret(claimToken),
+      claim_expires_at: expiresAt,
+      claim_email: email,
+      claim_used_at: null,
+      claimed_by: null,
+      claimed_at: null,
+      revoked_at: null,
+      generation: 1,
+      polled_at: null,
+      poll_seconds: POLL_SECONDS,
+      address,
+      created_at: clock(),
+    })
+    await events.append(tx, {
+      actor: { kind: 'agent', id },
+      credentialId: null,
+      scope: orgScope(org.id),
+      type: 'agent.registered',
+      subject: id,
+      payload: { kind },
+    })
+    return { id, claimToken, expiresAt }
+  }
+
+  /** A new link and code. The ones before are void. */
+  async function mintAttemptIn(tx: Tx, registrationId: string, email: string) {
+    const id = newId('cla')
+    const token = mintClaimSecret('cvt')
+    const code = mintCode()
+    const expiresAt = clock() + CODE_MS
+    await store.insertAttempt(tx, {
+      id,
+      registration_id: registrationId,
+      token_hash: hashSecret(token),
+      code_hmac: codes.hash(id, code),
+      claim_email: email,
+      wrong_tries: 0,
+      superseded: 0,
+      expires_at: expiresAt,
+      created_at: clock(),
+    })
+    const returnTo = encodeURIComponent(`/claim?claim_attempt_token=${token}`)
+    return {
+      id,
+      expiresAt,
+      ceremony: {
+        user_code: code,
+        expires_in: CODE_MS / 1000,
+        interval: POLL_SECONDS,
+        verification_uri: `${baseUrl}/login?return_to=${returnTo}`,
+      },
+    }
+  }
+
+  const claimFields = ({
+    id,
+    claimToken,
+    expiresAt,
+  }: {
+    id: string
+    claimToken: string
+    expiresAt: number
+  }) => ({
+    registration_id: id,
+    claim_url: `${baseUrl}/agent/identity/claim`,
+    claim_token: claimToken,
+    claim_token_expires: isoTime(expiresAt),
+    post_claim_scopes: POST_CLAIM_SCOPES,
+  })
+
+  return {
+    /** `from` is undefined for callers no limit by address applies to. */
+    async registerAnonymous(address: string, from: string | undefined) {
+      await requireRoom(from)
+      const made = await database.transact((tx) => registerIn(tx, 'anonymous', null, address))
+      const assertion = await grants.assert({ id: made.id, kind: 'anonymous', generation: 1 })
+      return {
+        ...claimFields(made),
+        registration_type: 'anonymous',
+        identity_assertion: assertion.jwt,
+        assertion_expires: isoTime(assertion.expiresAt),
+        pre_claim_scopes: PRE_CLAIM_SCOPES,
+      }
+    },
+
+    async registerServiceAuth(loginHint: string, address: string, from: string | undefined) {
+      await requireRoom(from)
+      const email = normalAddress(loginHint)
+      return database.transact(async (tx) => {
+        const made = await registerIn(tx, 'service_auth', email, address)
+        const { ceremony } = await mintAttemptIn(tx, made.id, email)
+        return { ...claimFields(made), registration_type: 'service_auth', claim: ceremony }
+      })
+    },
+
+    /** Starts the claim of an anonymous registration, or mints a new code for either kind. */
+    async startClaim(claimToken: string, loginHint: string | undefined) {
+      const registration = await store.findByClaimToken(database.db, hashSecret(claimToken))
+      if (!registration) throw new AgentRefusal(401, 'invalid_claim_token', 'This claim token is unknown')
+      const status = statusOf(registration, undefined, clock())
+      if (status === 'claimed')
+        throw new AgentRefusal(409, 'claimed_or_in_flight', 'This registration is claimed')
+      if (status === 'expired') throw new AgentRefusal(410, 'claim_expired', 'Register again')
+      const hint = loginHint === undefined ? registration.claim_email : normalAddress(loginHint)
+      if (hint === null) throw new AgentRefusal(400, 'invalid_login_hint', 'Name the account in login_hint')
+      if (registration.claim_email !== null && hint !== registration.claim_email)
+        throw new AgentRefusal(400, 'invalid_login_hint', 'The account cannot be changed after registration')
+      return database.transact(async (tx) => {
+        const attempt = await mintAttemptIn(tx, registration.id, hint)
+        return {
+          registration_id: registration.id,
+          claim_attempt_id: attempt.id,
+          status: 'initiated',
+          expires_at: isoTime(attempt.expiresAt),
+          claim_attempt: attempt.ceremony,
+        }
+      })
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import type { AgentRegistrationView, ClaimedAgent } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import type { Clock } from '../clock.ts'
+import { pageFrom, textCursor } from '../cursors.ts'
+import { type Author, by, type EventsService } from '../events/service.ts'
+import { orgScope } from '../events/types.ts'
+import { Fault } from '../fault.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import type { PeopleService } from '../people/service.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Database, Tx } from '../schema.ts'
+import { hashSecret } from '../secrets.ts'
+import type { Throttle, Throttles } from '../throttles.ts'
+import type { CodeHasher } from './codes.ts'
+import { isCodeLive, sameAddress, statusOf } from './registration-state.ts'
+import * as store from './store.ts'
+
+export interface AgentsDeps {
+  database: Database
+  events: EventsService
+  orgs: OrgsService
+  repos: ReposService
+  people: PeopleService
+  codes: CodeHasher
+  throttles: Throttles
+  clock: Clock
+  /** Ends the repository tokens an agent made. */
+  revokeTokensIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void>
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** Codes tried, right or wrong; each holds by itself, so that no change of the others gets around it. */
+const perRegistration: Throttle = { count: 20, windowMs: 24 * HOUR_MS }
+const perPerson: Throttle = { count: 30, windowMs: HOUR_MS }
+const perAddress: Throttle = { count: 60, windowMs: HOUR_MS }
+
+export type AgentsService = ReturnType<typeof createAgentsService>
+
+/** How a person takes an agent on, and lets it go. */
+export function createAgentsService(deps: AgentsDeps) {
+  const { database, events, orgs, repos, people, codes, throttles, clock, revokeTokensIn } = deps
+
+  async function open(claimAttemptToken: string) {
+    const attempt = await store.findAttempt(database.db, hashSecret(claimAttemptToken))
+    const registration = attempt && (await store.findRegistration(database.db, attempt.registration_id))
+    if (!registration) throw new Fault('AGENT_CLAIM_NOT_FOUND', {})
+    return { attempt, registration, status: statusOf(registration, attempt, clock()) }
+  }
+
+  async function requireSameAccount(caller: Caller, { claim_email }: store.AttemptRow): Promise<void> {
+    const { email } = await people.get(caller.actor.id)
+    if (!sameAddress(email, claim_email))
+      throw new Fault('AGENT_CLAIM_WRONG_ACCOUNT', { claimEmail: claim_email })
+  }
+
+  const unavailable = (reason: 'previously_claimed' | 'claim_expired' | 'user_code_expired') =>
+    new Fault('AGENT_CLAIM_UNAVAILABLE', { reason })
+
+  /** Counts the try, then compares: no number of tries at once gets more than its share. */
+  async function requireCode(attempt: store.AttemptRow, code: string): Promise<void> {
+    const tried = await database.transact((tx) => store.countTry(tx, attempt.id))
+    if (!tried || !isCodeLive({ ...tried, wrong_tries: tried.wrong_tries - 1 }, clock()))
+      throw unavailable('user_code_expired')
+    if (!codes.matches(attempt.id, code, attempt.code_hmac)) throw new Fault('AGENT_CLAIM_CODE_INVALID', {})
+  }
+
+  return {
+    /** What the page shows before a person decides. Changes nothing. */
+    async claimView(
+      caller: Caller,
+      claimAttemptToken: string,
+    ): Promise<AgentRegistrationView & { createdAt: number }> {
+      const { attempt, registration, status } = await open(claimAttemptToken)
+      await requireSameAccount(caller, attempt)
+      const codeIsLive = status === 'pending_claim' && isCodeLive(attempt, clock())
+      return {
+        registrationId: registration.id,
+        kind: registration.kind,
+        status,
+        claimEmail: attempt.claim_email,
+        userCodeExpiresAt: codeIsLive ? attempt.expires_at : null,
+        createdAt: registration.created_at,
+      }
+    },
+
+    async claimComplete(
+      caller: Caller,
+      { claimAttemptToken, userCode }: { claimAttemptToken: string; userCode: string },
+      address: string | undefined,
+    ): Promise<{ claimed: boolean }> {
+      await throttles.take(`claim person ${caller.actor.id}`, perPerson)
+      if (address) await throttles.take(`claim address ${address}`, perAddress)
+      const { attempt, registration, status } = await open(claimAttemptToken)
+      if (status === 'claimed') throw unavailable('previously_claimed')
+      if (status === 'expired') throw unavailable('claim_expired')
+      await requireSameAccount(caller, attempt)
+      if (!isCodeLive(attempt, clock())) throw unavailable('user_code_expired')
+      await throttles.take(`claim registration ${registration.id}`, perRegistration)
+      await requireCode(attempt, userCode)
+
+      await database.transact(async (tx) => {
+        const claimed = await store.claim(tx, registration.id, { userId: caller.actor.id, now: clock() })
+        if (!claimed) throw unavailable('previously_claimed')
+        await orgs.takeOverIn(tx, claimed.org_id, caller.actor.id, by(caller))
+        await repos.liftExpiryIn(tx, claimed.org_id)
+        await events.append(tx, {
+          ...by(caller),
+          scope: orgScope(claimed.org_id),
+          type: 'agent.claimed',
+          subject: claimed.id,
+          payload: { kind: claimed.kind },
+        })
+      })
+      return { claimed: true }
+    },
+
+    async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
+      const rows = await store.listClaimedBy(database.db, caller.actor.id, {
+        after: textCursor.decode(cursor) ?? '',
+        limit: limit + 1,
+      })
+      const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
+      return { items: items.map(present), nextCursor }
+    },
+
+    /** Ends every credential of the agent at once. Only whoever claimed it may. */
+    async revoke(caller: Caller, registrationId: string): Promise<{ revoked: boolean }> {
+      const registration = await store.findRegistration(database.db, registrationId)
+      if (registration?.claimed_by !== caller.actor.id) throw new Fault('AGENT_NOT_FOUND', { registrationId })
+      await database.transact(async (tx) => {
+        const revoked = await store.revoke(tx, registrationId, clock())
+        if (!revoked) return
+        await revokeTokensIn(tx, by(caller), revoked.org_id, registrationId)
+        await events.append(tx, {
+          ...by(caller),
+          scope: orgScope(revoked.org_id),
+          type: 'agent.revoked',
+          subject: registrationId,
+        })
+      })
+      return { revoked: true }
+    },
+  }
+}
+
+function present(row: store.RegistrationRow & { slug: string | null }): ClaimedAgent {
+  return {
+    registrationId: row.id,
+    kind: row.kind,
+    status: row.revoked_at === null ? 'claimed' : 'expired',
+    orgSlug: row.slug,
+    claimedAt: row.claimed_at ?? row.created_at,
+    revokedAt: row.revoked_at,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,214 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+export type AgentKind = 'anonymous' | 'service_auth'
+
+interface AgentRegistrationsTable {
+  id: string
+  kind: AgentKind
+  org_id: string
+  claim_token_hash: string
+  claim_expires_at: number
+  /** The account a service_auth agent asked for. */
+  claim_email: string | null
+  /** When the agent took its first token after the claim; the claim token is used up then. */
+  claim_used_at: number | null
+  claimed_by: string | null
+  claimed_at: number | null
+  revoked_at: number | null
+  /** Tokens and assertions of an earlier one are void. */
+  generation: number
+  polled_at: number | null
+  poll_seconds: number
+  address: string
+  created_at: number
+}
+
+interface ClaimAttemptsTable {
+  id: string
+  registration_id: string
+  token_hash: string
+  code_hmac: string
+  claim_email: string
+  wrong_tries: number
+  superseded: number
+  expires_at: number
+  created_at: number
+}
+
+interface AgentTokensTable {
+  id: string
+  registration_id: string
+  secret_hash: string
+  generation: number
+  created_at: number
+  expires_at: number
+  revoked_at: number | null
+}
+
+interface SigningKeysTable {
+  id: string
+  public_jwk: string
+  sealed_private_jwk: string
+  created_at: number
+}
+
+export interface AgentTables {
+  agent_registrations: AgentRegistrationsTable
+  claim_attempts: ClaimAttemptsTable
+  agent_tokens: AgentTokensTable
+  signing_keys: SigningKeysTable
+}
+
+export type RegistrationRow = Selectable<AgentRegistrationsTable>
+export type AttemptRow = Selectable<ClaimAttemptsTable>
+export type SigningKeyRow = Selectable<SigningKeysTable>
+
+export async function insertRegistration(tx: Tx, row: Insertable<AgentRegistrationsTable>): Promise<void> {
+  await tx.insertInto('agent_registrations').values(row).execute()
+}
+
+export const findRegistration = (q: Db, id: string): Promise<RegistrationRow | undefined> =>
+  q.selectFrom('agent_registrations').selectAll().where('id', '=', id).executeTakeFirst()
+
+export const findByClaimToken = (q: Db, hash: string): Promise<RegistrationRow | undefined> =>
+  q.selectFrom('agent_registrations').selectAll().where('claim_token_hash', '=', hash).executeTakeFirst()
+
+export const listClaimedBy = (
+  q: Db,
+  userId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<(RegistrationRow & { slug: string | null })[]> =>
+  q
+    .selectFrom('agent_registrations')
+    .leftJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
+    .selectAll('agent_registrations')
+    .select('orgs.slug')
+    .where('claimed_by', '=', userId)
+    .where('agent_registrations.id', '>', after)
+    .orderBy('agent_registrations.id')
+    .limit(limit)
+    .execute()
+
+export async function countFrom(q: Db, address: string, since: number): Promise<number> {
+  const { count } = await q
+    .selectFrom('agent_registrations')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('address', '=', address)
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Makes `userId` the one who claimed it, unless somebody else was first or it has ended. */
+export const claim = (
+  tx: Tx,
+  id: string,
+  { userId, now }: { userId: string; now: number },
+): Promise<RegistrationRow | undefined> =>
+  tx
+    .updateTable('agent_registrations')
+    .set((eb) => ({ claimed_by: userId, claimed_at: now, generation: eb('generation', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .where('claimed_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('claim_expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+
+export const revoke = (tx: Tx, id: string, now: number): Promise<RegistrationRow | undefined> =>
+  tx
+    .updateTable('agent_registrations')
+    .set((eb) => ({ revoked_at: now, generation: eb('generation', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+/** False when the claim token was used up before. */
+export async function useClaim(tx: Tx, id: string, now: number): Promise<boolean> {
+  const used = await tx
+    .updateTable('agent_registrations')
+    .set({ claim_used_at: now })
+    .where('id', '=', id)
+    .where('claim_used_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return used !== undefined
+}
+
+/** Notes a poll; true when it came early, and every later one has to wait longer. */
+export async function notePoll(
+  tx: Tx,
+  { id, polled_at, poll_seconds }: RegistrationRow,
+  now: number,
+): Promise<boolean> {
+  const early = polled_at !== null && now - polled_at < poll_seconds * 1000
+  await tx
+    .updateTable('agent_registrations')
+    .set({ polled_at: now, poll_seconds: early ? poll_seconds + 5 : poll_seconds })
+    .where('id', '=', id)
+    .execute()
+  return early
+}
+
+/** A new attempt ends the ones before it. */
+export async function insertAttempt(tx: Tx, row: Insertable<ClaimAttemptsTable>): Promise<void> {
+  await tx
+    .updateTable('claim_attempts')
+    .set({ superseded: 1 })
+    .where('registration_id', '=', row.registration_id)
+    .execute()
+  await tx.insertInto('claim_attempts').values(row).execute()
+}
+
+export const findAttempt = (q: Db, tokenHash: string): Promise<AttemptRow | undefined> =>
+  q
+    .selectFrom('claim_attempts')
+    .selectAll()
+    .where('token_hash', '=', tokenHash)
+    .where('superseded', '=', 0)
+    .executeTakeFirst()
+
+export const findCurrentAttempt = (q: Db, registrationId: string): Promise<AttemptRow | undefined> =>
+  q
+    .selectFrom('claim_attempts')
+    .selectAll()
+    .where('registration_id', '=', registrationId)
+    .where('superseded', '=', 0)
+    .executeTakeFirst()
+
+/** Counts a try before it is compared, so that many at once are not more than many in a row. */
+export const countTry = (tx: Tx, id: string): Promise<AttemptRow | undefined> =>
+  tx
+    .updateTable('claim_attempts')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export async function insertToken(tx: Tx, row: Insertable<AgentTokensTable>): Promise<void> {
+  await tx.insertInto('agent_tokens').values(row).execute()
+}
+
+export async function revokeToken(tx: Tx, hash: string, now: number): Promise<void> {
+  await tx
+    .updateTable('agent_tokens')
+    .set({ revoked_at: now })
+    .where('secret_hash', '=', hash)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+export const listSigningKeys = (q: Db, madeAfter: number): Promise<SigningKeyRow[]> =>
+  q
+    .selectFrom('signing_keys')
+    .selectAll()
+    .where('created_at', '>', madeAfter)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+
+export async function insertSigningKey(tx: Tx, row: Insertable<SigningKeysTable>): Promise<void> {
+  await tx.insertInto('signing_keys').values(row).execute()
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import type { Caller } from '../access/caller.ts'
+import { anonymousCaller, callerOfAnonymous } from '../access/credentials.ts'
+import type { Clock } from '../clock.ts'
+import type { Author } from '../events/service.ts'
+import { Fault } from '../fault.ts'
+import type { NewId } from '../ids.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Database, Tx } from '../schema.ts'
+import { hashSecret } from '../secrets.ts'
+import * as store from './store.ts'
+
+export interface AnonymousDeps {
+  database: Database
+  orgs: OrgsService
+  repos: ReposService
+  clock: Clock
+  newId: NewId
+  limits: { anonymousReposPerAddress: number; provisionalMs: number }
+}
+
+export type AnonymousService = ReturnType<typeof createAnonymousService>
+
+/** People and programs without an account, each with a small organization that ends by itself. */
+export function createAnonymousService({ database, orgs, repos, clock, newId, limits }: AnonymousDeps) {
+  return {
+    find: (secret: string): Promise<Caller | undefined> => callerOfAnonymous(database.db, hashSecret(secret)),
+
+    /** Somebody new, and the secret by which they are known again. */
+    async createIn(tx: Tx, address: string): Promise<{ caller: Caller; secret: string }> {
+      const secret = randomBytes(32).toString('base64url')
+      const expiresAt = clock() + limits.provisionalMs
+      const org = await orgs.createProvisionalIn(tx, { kind: 'anonymous', expiresAt, address })
+      const id = newId('anon')
+      await store.insertCaller(tx, {
+        id,
+        secret_hash: hashSecret(secret),
+        org_id: org.id,
+        created_at: clock(),
+      })
+      return { caller: anonymousCaller(id, org), secret }
+    },
+
+    /** `address` is undefined for callers no limit by address applies to. */
+    async requireRoomIn(tx: Tx, address: string | undefined): Promise<void> {
+      if (address === undefined) return
+      const observed = await orgs.countReposFrom(tx, address)
+      const limit = limits.anonymousReposPerAddress
+      if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'anon', limit, observed })
+    },
+
+    /** Whoever signs in keeps what they made before they had an account. */
+    async adopt(secret: string, userId: string): Promise<void> {
+      if (!(await callerOfAnonymous(database.db, hashSecret(secret)))) return
+      const author: Author = { actor: { kind: 'user', id: userId }, credentialId: null }
+      await database.transact(async (tx) => {
+        const taken = await store.takeCaller(tx, hashSecret(secret))
+        if (!taken) return
+        await orgs.takeOverIn(tx, taken.org_id, userId, author)
+        await repos.liftExpiryIn(tx, taken.org_id)
+      })
+    },
+  }
+}

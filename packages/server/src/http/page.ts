@@ -1,0 +1,56 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import { type Exchange, send } from './exchange.ts'
+import { type Html, html } from './html.ts'
+
+/** For pages: a stylesheet and forms of our own, no scripts, no frames, nothing from elsewhere. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+export function sendPage(
+  exchange: Exchange,
+  status: number,
+  { title, body }: { title: string; body: Html },
+  headers?: OutgoingHttpHeaders,
+): void {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Trellis</title>
+<link rel="stylesheet" href="/page.css">
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+  send(exchange, status, 'text/html; charset=utf-8', page.text, {
+    'content-security-policy': POLICY,
+    'cache-control': 'no-store',
+    ...headers,
+  })
+}
+
+export function redirect(exchange: Exchange, location: string, headers?: OutgoingHttpHeaders): void {
+  send(exchange, 303, 'text/plain; charset=utf-8', '', { location, 'cache-control': 'no-store', ...headers })
+}
+
+export const pageCss = `
+:root { color-scheme: light dark; --line: light-dark(#ccc, #444); --soft: light-dark(#f5f5f4, #1c1c1c); }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 34rem; margin: 3rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+form { display: grid; gap: .6rem; } label { display: grid; gap: .2rem; }
+input, button { font: inherit; padding: .5rem .6rem; border: 1px solid var(--line); border-radius: 6px; }
+button { cursor: pointer; font-weight: 600; }
+.code { font: 1.6rem ui-monospace, monospace; letter-spacing: .4rem; width: 12rem; }
+.warning { border-left: 4px solid #d97706; padding: .5rem 1rem; background: var(--soft); }
+.problem { border-left: 4px solid #dc2626; padding: .5rem 1rem; background: var(--soft); }
+pre { background: var(--soft); padding: .8rem; border-radius: 6px; overflow-wrap: anywhere; white-space: pre-wrap; }
+dt { font-weight: 600; } dd { margin: 0 0 .5rem; }
+`

@@ -1,0 +1,108 @@
+import type { AccessScope } from '@trellis/contract'
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../schema.ts'
+
+interface InvitesTable {
+  /** Public: it opens nothing. */
+  id: string
+  secret_hash: string
+  secret_prefix: string
+  management_hash: string
+  repo_id: string
+  org_id: string
+  /** The actor who made it. */
+  creator_id: string
+  scope: AccessScope
+  grant_ttl_seconds: number
+  max_reveals: number | null
+  reveal_count: number
+  expires_at: number
+  revoked_at: number | null
+  created_at: number
+}
+
+export interface InviteTables {
+  invites: InvitesTable
+}
+
+export type InviteRow = Selectable<InvitesTable>
+
+/** An invite with what is left of the repository it is for. */
+export type InviteWithRepo = InviteRow & {
+  repo_name: string | null
+  repo_expires_at: number | null
+  org_slug: string | null
+  org_name: string | null
+}
+
+const withRepos = (q: Db) =>
+  q
+    .selectFrom('invites')
+    .leftJoin('repos', 'repos.id', 'invites.repo_id')
+    .leftJoin('orgs', 'orgs.id', 'invites.org_id')
+    .selectAll('invites')
+    .select([
+      'repos.name as repo_name',
+      'repos.expires_at as repo_expires_at',
+      'orgs.slug as org_slug',
+      'orgs.name as org_name',
+    ])
+
+export async function insertInvite(tx: Tx, row: Insertable<InvitesTable>): Promise<void> {
+  await tx.insertInto('invites').values(row).execute()
+}
+
+export const findBySecret = (q: Db, hash: string): Promise<InviteWithRepo | undefined> =>
+  withRepos(q).where('invites.secret_hash', '=', hash).executeTakeFirst()
+
+export const findByManagement = (q: Db, hash: string): Promise<InviteWithRepo | undefined> =>
+  withRepos(q).where('invites.management_hash', '=', hash).executeTakeFirst()
+
+export const findById = (q: Db, id: string): Promise<InviteWithRepo | undefined> =>
+  withRepos(q).where('invites.id', '=', id).executeTakeFirst()
+
+/** Newest first. */
+export const listByCreator = (q: Db, creatorId: string, limit: number): Promise<InviteWithRepo[]> =>
+  withRepos(q)
+    .where('invites.creator_id', '=', creatorId)
+    .orderBy('invites.created_at', 'desc')
+    .orderBy('invites.id', 'desc')
+    .limit(limit)
+    .execute()
+
+export const listByRepo = (
+  q: Db,
+  repoId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<InviteWithRepo[]> =>
+  withRepos(q)
+    .where('invites.repo_id', '=', repoId)
+    .where('invites.id', '>', after)
+    .orderBy('invites.id')
+    .limit(limit)
+    .execute()
+
+/** Counts one reveal, if one is left and the invite is live; of many at once exactly as many as are left. */
+export async function countReveal(tx: Tx, id: string, now: number): Promise<boolean> {
+  const counted = await tx
+    .updateTable('invites')
+    .set((eb) => ({ reveal_count: eb('reveal_count', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where((eb) => eb.or([eb('max_reveals', 'is', null), eb('reveal_count', '<', eb.ref('max_reveals'))]))
+    .returning('id')
+    .executeTakeFirst()
+  return counted !== undefined
+}
+
+export async function revoke(tx: Tx, id: string, now: number): Promise<boolean> {
+  const revoked = await tx
+    .updateTable('invites')
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return revoked !== undefined
+}
