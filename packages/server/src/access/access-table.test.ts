@@ -157,6 +157,23 @@ const rows: Record<string, Row> = {
   '/git/blobs/get': { input: () => ({ name: 'target', path: 'readme' }) },
   '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
   '/git/merge': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },
+  '/agents/list': { input: () => ({}) },
+  '/agents/claimView': {
+    input: () => ({ claimAttemptToken: 'none' }),
+    gives: '404 AGENT_CLAIM_NOT_FOUND',
+  },
+  '/agents/claimComplete': {
+    input: () => ({ claimAttemptToken: 'none', userCode: '123456' }),
+    gives: '404 AGENT_CLAIM_NOT_FOUND',
+  },
+  '/agents/revoke': { input: () => ({ registrationId: 'none' }), gives: '404 AGENT_NOT_FOUND' },
+  // A stranger gets a repository of their own; whoever comes with a credential acts with its power.
+  '/invites/createAnonymous': { input: () => ({ name: 'target' }), needs: 'repo:admin' },
+  '/invites/reveal': { input: () => ({ id: 'none'.repeat(4) }), gives: '404 INVITE_NOT_FOUND' },
+  '/invites/listAnonymous': { input: () => ({}) },
+  '/invites/create': { input: () => ({ name: 'target' }) },
+  '/invites/list': { input: () => ({ name: 'target' }) },
+  '/invites/revoke': { input: () => ({ managementId: 'none' }), gives: '404 INVITE_NOT_FOUND' },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
 }
@@ -181,7 +198,7 @@ function expected(path: string, kind: CallerKind): string {
   if (kind.is === 'refused' || (kind.is === 'nobody' && admission !== 'anyone')) return '401 UNAUTHENTICATED'
   if (kind.actsAbroad) return '403 FORBIDDEN not_a_member'
   const passes = row.gives ?? '200'
-  if (admission === 'anyone') return passes
+  if (admission === 'anyone' && (kind.is === 'nobody' || !row.needs)) return passes
   if (admission === 'session') return kind.is === 'session' ? passes : '403 FORBIDDEN scope_missing'
 
   const needs = row.needs ?? declared

@@ -5,15 +5,9 @@ import { allOperations } from './operations.ts'
 
 /** What the contract promises and the server does not do yet. This list may only shrink. */
 const absent = [
-  '/agents/claimComplete',
-  '/agents/claimView',
-  '/agents/revoke',
   '/daemons/list',
   '/extensions/list',
   '/extensions/promote',
-  '/invites/createAnonymous',
-  '/invites/listAnonymous',
-  '/invites/reveal',
   '/records/list',
   '/runs/dispatch',
   '/runs/logs',
