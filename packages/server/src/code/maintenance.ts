@@ -27,7 +27,7 @@ export interface MaintenanceDeps {
 /** A burst of pushes is looked at once, when it is over. */
 const SETTLE_MS = 3_000
 const SWEEP_EVERY_MS = 15 * 60_000
-/** What a push in flight or a fork under way may still be about to list. */
+/** How long nobody must have listed a pack before it goes: whoever has just read the list may still open it. */
 const GRACE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
@@ -101,7 +101,10 @@ export function createMaintenance(deps: MaintenanceDeps) {
   async function sweep(): Promise<void> {
     await scratch.sweep()
     const before = clock() - GRACE_MS
-    const unlisted = await database.transact((tx) => store.deleteUnlistedPacks(tx, before))
+    const unlisted = await database.transact(async (tx) => {
+      await store.markUnlisted(tx, clock())
+      return store.deleteUnlisted(tx, before)
+    })
     for (const id of unlisted) await packs.remove(id)
     // What a crash left between the store and the database.
     for await (const { packId, modifiedMs } of packs.list())

@@ -18,6 +18,8 @@ interface PacksTable {
   bytes: number
   objects: number
   created_at: number
+  /** Since when no repository lists it. */
+  unlisted_at: number | null
 }
 
 interface RepoPacksTable {
@@ -162,7 +164,10 @@ export async function insertPack(
   { packId, bytes, objects }: PackInfo,
   now: number,
 ): Promise<void> {
-  await tx.insertInto('packs').values({ id: packId, bytes, objects, created_at: now }).execute()
+  await tx
+    .insertInto('packs')
+    .values({ id: packId, bytes, objects, created_at: now, unlisted_at: null })
+    .execute()
   await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
 }
 
@@ -204,6 +209,7 @@ export async function replacePacks(
     .execute()
   if (removed.length !== folded.length) return false
   if (pack) await insertPack(tx, repoId, pack, now)
+  await markUnlisted(tx, now)
   return true
 }
 
@@ -221,11 +227,31 @@ export const listFragmented = (
     .limit(limit)
     .execute()
 
-/** Forgets the packs nobody lists, and gives their ids: their files may go. */
-export async function deleteUnlistedPacks(tx: Tx, madeBefore: number): Promise<string[]> {
+/** Notes since when packs are listed by nobody, and forgets that of those that are listed again. */
+export async function markUnlisted(tx: Tx, now: number): Promise<void> {
+  await tx
+    .updateTable('packs')
+    .set({ unlisted_at: now })
+    .where('unlisted_at', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id'))),
+    )
+    .execute()
+  await tx
+    .updateTable('packs')
+    .set({ unlisted_at: null })
+    .where('unlisted_at', 'is not', null)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id')),
+    )
+    .execute()
+}
+
+/** Forgets the packs nobody has listed since before `before`, and gives their ids: their files may go. */
+export async function deleteUnlisted(tx: Tx, before: number): Promise<string[]> {
   const deleted = await tx
     .deleteFrom('packs')
-    .where('created_at', '<', madeBefore)
+    .where('unlisted_at', '<', before)
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id'))),
     )

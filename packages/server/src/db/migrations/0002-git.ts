@@ -17,7 +17,8 @@ export const git: Migration = {
       id ${text} primary key,
       bytes ${integer} not null,
       objects ${integer} not null,
-      created_at ${integer} not null
+      created_at ${integer} not null,
+      unlisted_at ${integer}
     )`,
     // A fork lists the packs of its parent: a pack goes when nobody lists it any more.
     `create table repo_packs (
