@@ -16,6 +16,7 @@ import { openDatabase } from './db/database.ts'
 import { eventsHandlers } from './events/handlers.ts'
 import { bySystem, createEventsService } from './events/service.ts'
 import { createExpiry } from './expiry.ts'
+import { requireGit } from './git/version.ts'
 import { createAddressReader } from './http/address.ts'
 import { createAdmission } from './http/admission.ts'
 import { createAgentDoor } from './http/agent-door.ts'
@@ -58,6 +59,9 @@ import { loadServerKey, requireSameKey } from './server-key.ts'
 import { createThrottles } from './throttles.ts'
 import { tokensHandlers } from './tokens/handlers.ts'
 import { createTokensService } from './tokens/service.ts'
+import { createFanOut } from './webhooks/fan-out.ts'
+import { webhooksHandlers } from './webhooks/handlers.ts'
+import { createWebhooks } from './webhooks/wiring.ts'
 
 export interface AppDeps {
   config: Config
@@ -75,6 +79,7 @@ export type App = Awaited<ReturnType<typeof startApp>>
 /** The composition root: makes every part, hands each what it needs, and starts listening. */
 export async function startApp({ config, log, clock = systemClock, checkOutput = false }: AppDeps) {
   const { limits } = config
+  await requireGit()
   const dataDir = resolve(config.data)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const serverKey = await loadServerKey(config.secret, dataDir)
@@ -89,7 +94,14 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
   }
   try {
     await requireSameKey(database, serverKey)
-    const events = createEventsService({ database, clock, newId })
+    // Events come first; who delivers them is put together below.
+    let wakeWebhooks = () => {}
+    const events = createEventsService({
+      database,
+      clock,
+      newId,
+      subscribers: config.webhooks.enabled ? [createFanOut({ database, wake: () => wakeWebhooks() })] : [],
+    })
     const people = createPeopleService({ db: database.db })
     const orgs = createOrgsService({ database, events, clock, newId, limits })
     const keys = createKeysService({ database, events, clock, newId, limits })
@@ -189,6 +201,22 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     })
 
     const metrics = createMetrics()
+    const webhooks = config.webhooks.enabled
+      ? createWebhooks({
+          config,
+          database,
+          events,
+          repos,
+          sealer: createSealer(serverKey, 'webhook secrets'),
+          registry: metrics.registry,
+          clock,
+          log,
+        })
+      : undefined
+    if (webhooks) {
+      wakeWebhooks = webhooks.wake
+      undo.push(() => webhooks.stop())
+    }
     const rateLimit = createRateLimit(
       { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       clock,
@@ -232,6 +260,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
           repos: { ...reposHandlers(repos), ...historyHandlers(code.forks, code.imports) },
           git: gitHandlers(code.refs, code.commits, code.browse),
           events: eventsHandlers(events, repos),
+          webhooks: webhooksHandlers(webhooks),
           agents: agentsHandlers(agents),
           invites: invitesHandlers(invites),
         }),

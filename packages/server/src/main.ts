@@ -1,6 +1,7 @@
 import { type App, startApp } from './app.ts'
 import { ConfigError, parseConfig } from './config.ts'
 import { SchemaTooNew } from './db/migrate.ts'
+import { GitUnusable } from './git/version.ts'
 import { createLog } from './log.ts'
 
 /** Starts the server from the environment, and stops it when it is told to. */
@@ -59,6 +60,7 @@ main().catch((error: unknown) => {
   const readable =
     error instanceof ConfigError ||
     error instanceof SchemaTooNew ||
+    error instanceof GitUnusable ||
     (error instanceof Error && 'code' in error)
   process.stderr.write(
     `${readable ? (error as Error).message : error instanceof Error ? error.stack : error}\n`,

@@ -1,9 +1,9 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Ref } from '../git/advertisement.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import type { PackInfo } from '../git/pack-store.ts'
-import type { Db, Tx } from '../schema.ts'
+import type { Db, Schema, Tx } from '../schema.ts'
 
 interface GitRefsTable {
   repo_id: string
@@ -209,7 +209,12 @@ export async function replacePacks(
     .execute()
   if (removed.length !== folded.length) return false
   if (pack) await insertPack(tx, repoId, pack, now)
-  await markUnlisted(tx, now)
+  await tx
+    .updateTable('packs')
+    .set({ unlisted_at: now })
+    .where('id', 'in', [...folded])
+    .where(isUnlisted)
+    .execute()
   return true
 }
 
@@ -227,23 +232,22 @@ export const listFragmented = (
     .limit(limit)
     .execute()
 
+const isUnlisted = ({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'packs'>) =>
+  not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id')))
+
 /** Notes since when packs are listed by nobody, and forgets that of those that are listed again. */
 export async function markUnlisted(tx: Tx, now: number): Promise<void> {
   await tx
     .updateTable('packs')
     .set({ unlisted_at: now })
     .where('unlisted_at', 'is', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id'))),
-    )
+    .where(isUnlisted)
     .execute()
   await tx
     .updateTable('packs')
     .set({ unlisted_at: null })
     .where('unlisted_at', 'is not', null)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id')),
-    )
+    .where((eb) => eb.not(isUnlisted(eb)))
     .execute()
 }
 
@@ -252,9 +256,7 @@ export async function deleteUnlisted(tx: Tx, before: number): Promise<string[]> 
   const deleted = await tx
     .deleteFrom('packs')
     .where('unlisted_at', '<', before)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('repo_packs').select('repo_id').whereRef('repo_packs.pack_id', '=', 'packs.id'))),
-    )
+    .where(isUnlisted)
     .returning('id')
     .execute()
   return deleted.map(({ id }) => id)

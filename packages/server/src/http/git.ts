@@ -19,6 +19,8 @@ export interface GitDoorDeps {
   pushes: PushService
 }
 
+const IDLE_MS = 10 * 60_000
+
 export const GIT_PREFIX = '/git/'
 
 const PATH =
@@ -52,8 +54,11 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     response.setHeader('x-request-id', exchange.requestId)
     if (isAdvertisement) return stream(exchange, fetches.advertise(repo, service as Service, version))
 
+    // A client that neither sends nor takes anything must not hold a git process for ever.
+    request.socket.setTimeout(IDLE_MS, () => request.socket.destroy())
     const left = new AbortController()
     response.once('close', () => {
+      request.socket.setTimeout(0)
       if (!response.writableFinished) left.abort(new ClientGone())
     })
     await inGitsWords(exchange, () =>
