@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ExtensionName, RepoName, Timestamp, Uuid } from './names.ts'
 import { operation } from './operation.ts'
+import { Page, pageOf } from './paging.ts'
 import { Subscription } from './subscriptions.ts'
 
 const WebhookSecret = z.string().regex(/^webhsec_.*/)
@@ -22,6 +23,8 @@ export const Webhook = z.object({
 })
 export type Webhook = z.infer<typeof Webhook>
 
+const DeliveryStatus = z.enum(['pending', 'success', 'failed', 'dropped'])
+
 export const WebhookDelivery = z.object({
   id: Uuid,
   webhookId: Uuid,
@@ -34,11 +37,24 @@ export const WebhookDelivery = z.object({
   responseBodyTruncated: z.string().nullable(),
   durationMs: z.int().nullable(),
   attempt: z.int().min(0),
-  status: z.enum(['pending', 'success', 'failed', 'dropped']),
+  status: DeliveryStatus,
   createdAt: Timestamp,
   deliveredAt: Timestamp.nullable(),
 })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
+
+/** A delivery with what only its own listing tells. */
+export const WebhookDeliveryDetail = WebhookDelivery.extend({
+  /** Why there was no answer to the last attempt. */
+  error: z.string().nullable(),
+  /** When the next attempt is due, while the delivery is pending. */
+  nextAttemptAt: Timestamp.nullable(),
+})
+export type WebhookDeliveryDetail = z.infer<typeof WebhookDeliveryDetail>
+
+/** As answered at creation, with the secret that signs every delivery. */
+export const NewWebhook = Webhook.extend({ secret: WebhookSecret })
+export type NewWebhook = z.infer<typeof NewWebhook>
 
 export const WebhookSecretResult = z.object({
   secret: WebhookSecret,
@@ -49,6 +65,14 @@ export type WebhookSecretResult = z.infer<typeof WebhookSecretResult>
 
 const tag = 'Webhooks'
 const byName = z.object({ name: RepoName, webhook: ExtensionName })
+const WebhookUrl = z.url({ protocol: /^https?$/, error: 'Give an http or https URL' }).max(2048)
+const ContentType = z
+  .string()
+  .max(100)
+  .regex(
+    /^application\/([a-z0-9!#$&^_.+-]+\+)?json$/,
+    'Bodies are JSON: use application/json or application/…+json',
+  )
 const family = [
   'REPO_NOT_FOUND',
   'FEATURE_UNAVAILABLE',
@@ -57,6 +81,93 @@ const family = [
 ] as const
 
 export const webhooks = {
+  create: operation('/webhooks/create', {
+    summary: 'Deliver events of a repository to a URL; the answer carries the signing secret, this once',
+    tag,
+    needs: 'repo:admin',
+    errors: [...family, 'QUOTA_EXCEEDED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        webhook: ExtensionName,
+        url: WebhookUrl,
+        /** Left out or empty: every event of the repository. */
+        on: Subscription.default({}),
+        contentType: ContentType.default('application/json'),
+      }),
+    )
+    .output(NewWebhook),
+  list: operation('/webhooks/list', {
+    summary: 'List the webhooks of a repository by name',
+    tag,
+    needs: 'repo:admin',
+    errors: family,
+  })
+    .input(Page.extend({ name: RepoName }))
+    .output(pageOf(Webhook)),
+  get: operation('/webhooks/get', {
+    summary: 'Read one webhook',
+    tag,
+    needs: 'repo:admin',
+    errors: family,
+  })
+    .input(byName)
+    .output(Webhook),
+  update: operation('/webhooks/update', {
+    summary: 'Change where a webhook delivers to, or what it listens to',
+    tag,
+    needs: 'repo:admin',
+    errors: family,
+  })
+    .input(
+      byName.extend({
+        url: WebhookUrl.optional(),
+        on: Subscription.optional(),
+        contentType: ContentType.optional(),
+      }),
+    )
+    .output(Webhook),
+  enable: operation('/webhooks/enable', {
+    summary: 'Let a disabled webhook deliver again; what was dropped stays dropped',
+    tag,
+    needs: 'repo:admin',
+    errors: family,
+  })
+    .input(byName)
+    .output(Webhook),
+  delete: operation('/webhooks/delete', {
+    summary: 'Delete a webhook, with everything that is pending for it and the list of its deliveries',
+    tag,
+    needs: 'repo:admin',
+    errors: family,
+  })
+    .input(byName)
+    .output(z.object({ deleted: z.boolean() })),
+  deliveries: {
+    list: operation('/webhooks/deliveries/list', {
+      summary: 'List deliveries, the newest first: of one webhook, or of all of the repository',
+      tag,
+      needs: 'repo:admin',
+      errors: family,
+    })
+      .input(
+        Page.extend({
+          name: RepoName,
+          webhook: ExtensionName.optional(),
+          status: DeliveryStatus.optional(),
+        }),
+      )
+      .output(pageOf(WebhookDeliveryDetail)),
+    get: operation('/webhooks/deliveries/get', {
+      summary: 'Read one delivery',
+      tag,
+      needs: 'repo:admin',
+      errors: family,
+    })
+      .input(z.object({ name: RepoName, deliveryId: Uuid }))
+      .output(WebhookDeliveryDetail),
+  },
   redeliver: operation('/webhooks/redeliver', {
     summary: 'Deliver the same body once more',
     tag,

@@ -118,6 +118,36 @@ export const settings = {
     '',
     list,
   ),
+  TRELLIS_WEBHOOKS: defaulted(
+    'Whether there are webhooks. While they are `off`, events are delivered nowhere, and not later either.',
+    'on',
+    oneOf('on', 'off'),
+  ),
+  TRELLIS_WEBHOOK_RETRY_SECONDS: defaulted(
+    'Seconds, comma-separated, to wait after each attempt of a webhook delivery that failed. After the last one it has failed for good.',
+    '5,300,1800,7200,18000,36000,36000',
+    list.pipe(z.array(wholeNumber(0, 30 * 86_400)).max(50)),
+  ),
+  TRELLIS_WEBHOOK_TIMEOUT_SECONDS: defaulted(
+    'How long the receiver of a webhook may take for a complete answer.',
+    '15',
+    wholeNumber(1, 300),
+  ),
+  TRELLIS_WEBHOOK_CONCURRENCY: defaulted(
+    'Webhook deliveries this process may have in flight; with 0 it leaves them to others.',
+    '64',
+    wholeNumber(0, 10_000),
+  ),
+  TRELLIS_WEBHOOK_LEASE_SECONDS: defaulted(
+    'How long a process may be silent before others take over its webhook deliveries; the same for every process over one database.',
+    '15',
+    wholeNumber(1, 3600),
+  ),
+  TRELLIS_WEBHOOK_RETENTION_DAYS: defaulted(
+    'How long webhook deliveries that ended are kept.',
+    '30',
+    wholeNumber(1, 36_500),
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -191,6 +221,7 @@ export const settings = {
     '100',
     wholeNumber(0),
   ),
+  TRELLIS_REPO_MAX_WEBHOOKS: defaulted('Webhooks of a repository.', '250', wholeNumber(1)),
   TRELLIS_USER_MAX_ORGS: defaulted('Organizations a person may own.', '100', wholeNumber(1)),
   TRELLIS_USER_MAX_KEYS: defaulted('API keys a person may have in an organization.', '100', wholeNumber(1)),
 } satisfies Record<string, Setting>
@@ -269,6 +300,14 @@ function arrange(v: Values) {
     metricsToken: v.TRELLIS_METRICS_TOKEN,
     logLevel: v.TRELLIS_LOG_LEVEL,
     git: { processes: v.TRELLIS_GIT_PROCESSES, cloneCacheBytes: v.TRELLIS_CLONE_CACHE_BYTES },
+    webhooks: {
+      enabled: v.TRELLIS_WEBHOOKS === 'on',
+      retryMs: v.TRELLIS_WEBHOOK_RETRY_SECONDS.map((seconds) => seconds * 1000),
+      timeoutMs: v.TRELLIS_WEBHOOK_TIMEOUT_SECONDS * 1000,
+      concurrency: v.TRELLIS_WEBHOOK_CONCURRENCY,
+      leaseMs: v.TRELLIS_WEBHOOK_LEASE_SECONDS * 1000,
+      retentionMs: v.TRELLIS_WEBHOOK_RETENTION_DAYS * 86_400_000,
+    },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     limits: {
       requestsPerSecond: v.TRELLIS_RATE_PER_SECOND,
@@ -286,6 +325,7 @@ function arrange(v: Values) {
       registrationsPerAddress: v.TRELLIS_ADDRESS_MAX_AGENTS,
       anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
+      webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
     },
   }
 }

@@ -1,5 +1,6 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 /** An address that this server will not connect to on somebody's behalf. */
 export class EgressRefused extends Error {}
@@ -18,6 +19,8 @@ const FORBIDDEN_RANGES = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // The inner service of Azure's machines, at an address that looks public.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -29,24 +32,45 @@ const FORBIDDEN_RANGES = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '::/127',
+  // An IPv4 address inside an IPv6 one, in all the ways there have been.
+  '::/96',
+  '::ffff:0:0:0/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
   '100::/64',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
   'fc00::/7',
   'fe80::/10',
   'fec0::/10',
   'ff00::/8',
 ]
 
+/** All addresses of a host. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+/** A few threads do all look-ups: a name whose servers are silent may hold up one of them, not each in turn. */
+function createResolver(): Resolve {
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+  return (host) => {
+    const found =
+      underWay.get(host) ??
+      lookup(host, { all: true, verbatim: true }).finally(() => {
+        underWay.delete(host)
+      })
+    underWay.set(host, found)
+    return found
+  }
+}
+
 /**
  * Judges where the server may connect when somebody else says where: imports, webhooks, extensions. `allow` lists the
  * hosts and ranges an operator trusts in spite of their addresses.
  */
-export function createEgress(allow: readonly string[]) {
+export function createEgress(allow: readonly string[], resolve: Resolve = createResolver()) {
   const forbidden = rangesOf(FORBIDDEN_RANGES)
   const isRange = (entry: string) => isIP(entry.split('/')[0] ?? '') !== 0
   const allowedRanges = rangesOf(allow.filter(isRange))
@@ -56,7 +80,16 @@ export function createEgress(allow: readonly string[]) {
 
   function isAllowedAddress(address: string): boolean {
     const plain = unmapped(address)
-    return contains(allowedRanges, plain) || !contains(forbidden, plain)
+    return contains(allowedRanges, plain) || (isIP(plain) !== 0 && !contains(forbidden, plain))
+  }
+
+  /** The addresses to choose from when connecting to a host. Throws EgressRefused. */
+  async function addressesOf(host: string): Promise<LookupAddress[]> {
+    const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolve(host)
+    // One bad address is enough: which of them is used would be up to chance.
+    const bad = !isAllowedHost(host) && addresses.some(({ address }) => !isAllowedAddress(address))
+    if (bad || addresses.length === 0) throw new EgressRefused(`${host} is not a public address`)
+    return addresses
   }
 
   return {
@@ -65,16 +98,29 @@ export function createEgress(allow: readonly string[]) {
 
     /** Looks the host up and gives the address to connect to. Throws EgressRefused. */
     async judge(url: URL): Promise<Destination> {
-      const host = bare(url.hostname)
-      const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true, verbatim: true })
-      // One bad address is enough: which of them is used would be up to chance.
-      const bad = isAllowedHost(host)
-        ? undefined
-        : addresses.find(({ address }) => !isAllowedAddress(address))
-      const [first] = addresses
-      if (bad || !first) throw new EgressRefused(`${host} is not a public address`)
+      const [first] = await addressesOf(bare(url.hostname))
+      if (!first) throw new EgressRefused(`${url.hostname} has no address`)
       return { url, address: first.address }
     },
+
+    /**
+     * Whether a host that is written as an address is refused. Connecting to one takes no look-up, so `lookup` never
+     * gets to see it.
+     */
+    isRefusedAddress: (host: string): boolean =>
+      isIP(bare(host)) !== 0 && !isAllowedHost(host) && !isAllowedAddress(bare(host)),
+
+    /** In place of `dns.lookup` when connecting: gives only addresses that were judged. */
+    lookup: ((host, options, callback) => {
+      addressesOf(host).then(
+        (addresses) => {
+          const [first] = addresses
+          if (options.all) callback(null, addresses)
+          else callback(null, first?.address ?? '', first?.family)
+        },
+        (error) => callback(error, '', 0),
+      )
+    }) satisfies LookupFunction,
   }
 }
 

@@ -20,6 +20,8 @@ export interface Database<Schema> {
   transact<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Like `transact`, with every other process that calls it kept out until the end. */
   transactAlone<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  /** Runs `callback` when the transaction has been committed, and never when it was not. It must not throw. */
+  afterCommit(tx: Transaction<Schema>, callback: () => void): void
   /** Whether it can be reached. */
   answers(): Promise<boolean>
   close(): Promise<void>
@@ -37,7 +39,10 @@ export async function openDatabase<Schema>(
   const dialect =
     'sqlite' in location ? openSqlite(location.sqlite) : openPostgres(location.postgres, location)
   const db = new Kysely<Schema>({ dialect: dialect.kysely })
-  const transact = transactOn(db, dialect)
+  const committed = new WeakMap<Transaction<Schema>, (() => void)[]>()
+  const transact = transactOn(db, dialect, (tx) => {
+    for (const callback of committed.get(tx) ?? []) callback()
+  })
   const database: Database<Schema> = {
     dialect: dialect.name,
     db,
@@ -47,6 +52,11 @@ export async function openDatabase<Schema>(
         await dialect.lockExclusively(tx)
         return work(tx)
       }),
+    afterCommit: (tx, callback) => {
+      const callbacks = committed.get(tx)
+      if (callbacks) callbacks.push(callback)
+      else committed.set(tx, [callback])
+    },
     answers: () =>
       // Built, not raw: only what is known to be a select goes to the reader of SQLite.
       db
@@ -67,11 +77,21 @@ export async function openDatabase<Schema>(
   return database
 }
 
-function transactOn<Schema>(db: Kysely<Schema>, dialect: OpenDialect): Database<Schema>['transact'] {
+function transactOn<Schema>(
+  db: Kysely<Schema>,
+  dialect: OpenDialect,
+  onCommitted: (tx: Transaction<Schema>) => void,
+): Database<Schema>['transact'] {
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
+      let transaction: Transaction<Schema> | undefined
       try {
-        return await db.transaction().execute(work)
+        const result = await db.transaction().execute((tx) => {
+          transaction = tx
+          return work(tx)
+        })
+        if (transaction) onCommitted(transaction)
+        return result
       } catch (error) {
         if (dialect.isOutOfSpace(error)) throw new OutOfSpace('The storage is full', { cause: error })
         if (dialect.isDuplicate(error)) throw new Duplicate('A unique value is taken', { cause: error })

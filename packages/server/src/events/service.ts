@@ -30,6 +30,12 @@ export interface EventPage {
   limit: number
 }
 
+/**
+ * Somebody who hears of events in the transaction that appends them, and writes there what they set off: kept together
+ * with the event, or not at all.
+ */
+export type Subscriber = (tx: Tx, scope: EventScope, events: readonly NumberedEvent[]) => Promise<void>
+
 export type EventsService = ReturnType<typeof createEventsService>
 
 export const by = ({ actor, credential }: Caller): Author => ({ actor, credentialId: credential.id })
@@ -40,10 +46,12 @@ export function createEventsService({
   database,
   clock,
   newId,
+  subscribers = [],
 }: {
   database: Database
   clock: Clock
   newId: NewId
+  subscribers?: readonly Subscriber[]
 }) {
   return {
     /** Adds an event to its log, in the transaction of the change it tells of: both are kept, or neither. */
@@ -70,6 +78,9 @@ export function createEventsService({
         cause: event.cause ? JSON.stringify(event.cause) : null,
       }))
       await store.insertEvents(tx, rows)
+      if (subscribers.length === 0) return
+      const appended = rows.map((row, i) => numbered(row, events[i]?.payload, events[i]?.cause))
+      for (const tell of subscribers) await tell(tx, scope, appended)
     },
 
     async list({ scope, types, since, order, cursor, limit }: EventPage) {
@@ -88,17 +99,22 @@ export function createEventsService({
   }
 }
 
-function present(row: store.EventRow): NumberedEvent {
-  return {
-    id: row.id,
-    seq: row.seq,
-    ts: row.ts,
-    scope: row.scope,
-    type: row.type,
-    actor: { kind: row.actor_kind, id: row.actor_id },
-    credentialId: row.credential_id,
-    ...(row.subject !== null && { subject: row.subject }),
-    ...(row.payload !== null && { payload: JSON.parse(row.payload) }),
-    ...(row.cause !== null && { cause: JSON.parse(row.cause) }),
-  }
-}
+const present = (row: store.EventRow): NumberedEvent =>
+  numbered(
+    row,
+    row.payload === null ? undefined : JSON.parse(row.payload),
+    row.cause && JSON.parse(row.cause),
+  )
+
+const numbered = (row: store.EventRow, payload: unknown, cause: Cause | null | undefined): NumberedEvent => ({
+  id: row.id,
+  seq: row.seq,
+  ts: row.ts,
+  scope: row.scope,
+  type: row.type,
+  actor: { kind: row.actor_kind, id: row.actor_id },
+  credentialId: row.credential_id,
+  ...(row.subject !== null && { subject: row.subject }),
+  ...(payload !== undefined && { payload }),
+  ...(cause && { cause }),
+})

@@ -56,7 +56,7 @@ function presentLimits(limits: Config['limits']) {
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
     },
     body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
-    repository: { bytes: limits.repoBytes },
+    repository: { bytes: limits.repoBytes, webhooks: limits.webhooksPerRepo },
     organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
     provisional: {
       seconds: limits.provisionalMs / 1000,

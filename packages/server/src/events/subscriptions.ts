@@ -1,0 +1,92 @@
+import type { Actor, Issue, Subscription } from '@trellis/contract'
+import { globProblem, globs } from './globs.ts'
+
+/** What a subscription looks at. */
+export interface Happening {
+  type: string
+  actor: Actor
+  subject?: string | undefined
+  payload?: unknown
+}
+
+export type Listens = (happening: Happening) => boolean
+
+/** What a push says about itself, as far as subscriptions care. */
+interface PushPayload {
+  ref: string
+  deleted?: boolean
+  paths?: readonly string[]
+  pathsTruncated?: boolean
+}
+
+const BRANCHES = 'refs/heads/'
+const MAX_PATTERNS = 64
+/** A transaction is open meanwhile. */
+const PATHS_MS = 100
+
+/** Everything that is wrong with the patterns of a subscription, each at its place below `path`. */
+export function subscriptionIssues(on: Subscription, path: readonly (string | number)[]): Issue[] {
+  const lists = [
+    { at: ['push', 'branches'], patterns: on.push?.branches },
+    { at: ['push', 'paths'], patterns: on.push?.paths },
+    { at: ['event', 'types'], patterns: on.event?.types },
+  ]
+  const issues = lists.flatMap(({ at, patterns = [] }) =>
+    patterns.length > MAX_PATTERNS
+      ? [{ path: [...path, ...at], message: `There may be up to ${MAX_PATTERNS} patterns` }]
+      : patterns.flatMap((pattern, i) => {
+          const message = globProblem(pattern)
+          return message ? [{ path: [...path, ...at, i], message }] : []
+        }),
+  )
+  const subject = on.event?.subject === undefined ? undefined : globProblem(on.event.subject)
+  if (subject) issues.push({ path: [...path, 'event', 'subject'], message: subject })
+  return issues
+}
+
+/** Compiled once, asked for every event. A subscription that names nothing listens to everything. */
+export function compileSubscription({ push, event }: Subscription): Listens {
+  if (!push && !event) return () => true
+  const toPush = push ? compilePush(push) : never
+  const toEvent = event ? compileEvent(event) : never
+  return (happening) => toPush(happening) || toEvent(happening)
+}
+
+const never = () => false
+const always = () => true
+
+function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Listens {
+  const isBranch = branches?.length ? globs(branches) : undefined
+  const isPath = paths?.length ? globs(paths) : undefined
+  return ({ type, payload }) => {
+    if (type !== 'git.push') return false
+    const push = payload as PushPayload
+    if (isBranch && !(push.ref.startsWith(BRANCHES) && isBranch(push.ref.slice(BRANCHES.length))))
+      return false
+    if (!isPath) return true
+    // A branch that goes changes no file. Where not all paths are known, one too many is better than one too few.
+    if (push.deleted) return false
+    return !push.paths || push.pathsTruncated === true || someInTime(push.paths, isPath)
+  }
+}
+
+/** Somebody may choose paths and patterns so that comparing them takes long: then they count as matching. */
+function someInTime(paths: readonly string[], isPath: (path: string) => boolean): boolean {
+  const deadline = performance.now() + PATHS_MS
+  return paths.some((path) => isPath(path) || performance.now() > deadline)
+}
+
+function compileEvent({ types, subject, from }: NonNullable<Subscription['event']>): Listens {
+  const exact = new Set(types)
+  const patterns = types.filter((type) => /[*?[{!]/.test(type))
+  const isType = patterns.length ? globs(patterns) : never
+  const isSubject = subject === undefined ? always : globs([subject])
+  return (happening) =>
+    (exact.has(happening.type) || isType(happening.type)) &&
+    isSubject(happening.subject ?? '') &&
+    (from === undefined || isFrom(from, happening.actor))
+}
+
+/** A kind (`agent`), an id (`usr_…`), or both (`agent:reg_…`). */
+const isFrom = (from: string, { kind, id }: Actor): boolean =>
+  from === kind || from === id || from === `${kind}:${id}`

@@ -1,0 +1,324 @@
+import { type Insertable, type SelectQueryBuilder, sql, type Updateable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import type { Database, Db, Tx } from '../schema.ts'
+import type { DeliveryRow, LineRow, MessageRow, WebhookTables } from './store.ts'
+
+// SQL of what waits to be delivered, and of who delivers it.
+
+/** How many rows go into one statement; SQLite takes 32,766 values. */
+const BATCH = 1000
+
+export type NewDelivery = Pick<
+  DeliveryRow,
+  | 'id'
+  | 'webhook_id'
+  | 'webhook_name'
+  | 'repo_id'
+  | 'message_id'
+  | 'event_type'
+  | 'subject'
+  | 'seq'
+  | 'created_at'
+>
+
+export async function insertMessages(tx: Tx, rows: readonly MessageRow[]): Promise<void> {
+  for (let i = 0; i < rows.length; i += BATCH)
+    await tx
+      .insertInto('webhook_messages')
+      .values(rows.slice(i, i + BATCH))
+      .execute()
+}
+
+/** Puts deliveries into their lines, due at once. */
+export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: number): Promise<void> {
+  const rows = deliveries.map(
+    (delivery): Insertable<WebhookTables['webhook_deliveries']> => ({
+      ...delivery,
+      status: 'pending',
+      attempt: 0,
+      due_at: now,
+    }),
+  )
+  for (let i = 0; i < rows.length; i += BATCH)
+    await tx
+      .insertInto('webhook_deliveries')
+      .values(rows.slice(i, i + BATCH))
+      .execute()
+  const webhookIds = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))]
+  await tx
+    .updateTable('webhook_lines')
+    .set((eb) => ({
+      wakes: eb('wakes', '+', eb.lit(1)),
+      next_due_at: sql<number>`case when next_due_at < ${now} then next_due_at else ${now} end`,
+    }))
+    .where('webhook_id', 'in', webhookIds)
+    .execute()
+}
+
+/** Tells all that this process lives, and takes the others to be dead that have not said so in time. */
+export async function keepAlive(tx: Tx, id: string, until: number): Promise<void> {
+  await tx
+    .insertInto('webhook_senders')
+    .values({ id, alive_until: until })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ alive_until: until }))
+    .execute()
+}
+
+/** Leaves every line at once to whoever else is there. */
+export async function deleteSender(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('webhook_senders').where('id', '=', id).execute()
+}
+
+export async function deleteSendersSilentSince(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('webhook_senders').where('alive_until', '<', before).execute()
+}
+
+export interface Claim {
+  senderId: string
+  now: number
+  limit: number
+  /** Receivers that have enough to do already. */
+  without: readonly string[]
+  /** Lines that failed last time, too. */
+  failingToo: boolean
+}
+
+type LineQuery = SelectQueryBuilder<WebhookTables, 'webhook_lines', object>
+
+/** Due, and in nobody's hands. */
+function claimable(db: Db, { now, limit, without, failingToo }: Claim) {
+  let query = (db as unknown as { selectFrom(table: 'webhook_lines'): LineQuery })
+    .selectFrom('webhook_lines')
+    .select('webhook_id')
+    .where('next_due_at', '<=', now)
+    .where((eb) =>
+      eb.or([
+        eb('sender_id', 'is', null),
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('webhook_senders')
+              .select('webhook_senders.id')
+              .whereRef('webhook_senders.id', '=', 'webhook_lines.sender_id')
+              .where('alive_until', '>', now),
+          ),
+        ),
+      ]),
+    )
+    .orderBy('next_due_at')
+    .limit(limit)
+  if (without.length > 0) query = query.where('origin', 'not in', without)
+  if (!failingToo) query = query.where('failing_since', 'is', null)
+  return query
+}
+
+/** Takes lines to work at. First a look, which costs nothing: most of the time there is nothing to take. */
+export async function claimLines(database: Database, claim: Claim): Promise<LineRow[]> {
+  const [found] = await claimable(database.db, { ...claim, limit: 1 }).execute()
+  if (!found) return []
+  return database.transact((tx) => {
+    const free = claimable(tx, claim)
+    return tx
+      .updateTable('webhook_lines')
+      .set({ sender_id: claim.senderId })
+      .where(
+        'webhook_id',
+        'in',
+        // Somebody else may be taking them in this moment.
+        database.dialect === 'postgres' ? free.forUpdate().skipLocked() : free,
+      )
+      .returningAll()
+      .execute()
+  })
+}
+
+const lineOf = prepared((db: Db, { webhookId, senderId }: { webhookId: string; senderId: string }) =>
+  db
+    .selectFrom('webhook_lines')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('sender_id', '=', senderId),
+)
+
+/** Undefined when it is no longer in this sender's hands. */
+export async function findHeldLine(
+  q: Db,
+  held: { webhookId: string; senderId: string },
+): Promise<LineRow | undefined> {
+  const [line] = await lineOf(q, held)
+  return line
+}
+
+/** Gives a line back. False when something came into it since `wakes` was read, or it is in other hands. */
+export async function releaseLine(
+  tx: Tx,
+  line: { webhook_id: string; wakes: number },
+  senderId: string,
+  nextDueAt: number | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_lines')
+    .set({ sender_id: null, next_due_at: nextDueAt })
+    .where('webhook_id', '=', line.webhook_id)
+    .where('sender_id', '=', senderId)
+    .where('wakes', '=', line.wakes)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Gives back lines that were not worked at. */
+export async function returnLines(tx: Tx, webhookIds: readonly string[], senderId: string): Promise<void> {
+  await tx
+    .updateTable('webhook_lines')
+    .set({ sender_id: null })
+    .where('webhook_id', 'in', webhookIds)
+    .where('sender_id', '=', senderId)
+    .execute()
+}
+
+export async function updateLine(
+  tx: Tx,
+  webhookId: string,
+  changes: Updateable<WebhookTables['webhook_lines']>,
+): Promise<void> {
+  await tx.updateTable('webhook_lines').set(changes).where('webhook_id', '=', webhookId).execute()
+}
+
+export interface DueDelivery {
+  id: string
+  event_type: string
+  attempt: number
+  body: string
+}
+
+/** What is due, in the order it has to go out. */
+export const listDue = prepared(
+  (db: Db, { webhookId, now, limit }: { webhookId: string; now: number; limit: number }) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_deliveries.message_id')
+      .select(['webhook_deliveries.id', 'event_type', 'attempt', 'body'])
+      .where('webhook_id', '=', webhookId)
+      .where('status', '=', sql.lit('pending'))
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .orderBy('seq')
+      .limit(limit),
+)
+
+export async function findNextDue(q: Db, webhookId: string): Promise<number | null> {
+  const row = await q
+    .selectFrom('webhook_deliveries')
+    .select('due_at')
+    .where('webhook_id', '=', webhookId)
+    .where('status', '=', sql.lit('pending'))
+    .orderBy('due_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.due_at ?? null
+}
+
+export interface Outcome {
+  id: string
+  status: DeliveryRow['status']
+  dueAt: number | null
+  responseStatus: number | null
+  responseBody: string | null
+  error: string | null
+  durationMs: number
+  deliveredAt: number | null
+}
+
+/** Only of what is still pending: it may have been dropped meanwhile. */
+export const recordOutcome = prepared((tx: Db, outcome: Outcome) =>
+  tx
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({
+      attempt: eb('attempt', '+', eb.lit(1)),
+      status: outcome.status,
+      due_at: outcome.dueAt,
+      response_status: outcome.responseStatus,
+      response_body: outcome.responseBody,
+      error: outcome.error,
+      duration_ms: outcome.durationMs,
+      delivered_at: outcome.deliveredAt,
+    }))
+    .where('id', '=', outcome.id)
+    .where('status', '=', sql.lit('pending')),
+)
+
+export async function measureBacklog(q: Db): Promise<{ pending: number; oldest: number | null }> {
+  const row = await q
+    .selectFrom('webhook_deliveries')
+    .select((eb) => [eb.fn.countAll<number>().as('pending'), eb.fn.min('created_at').as('oldest')])
+    .where('status', '=', sql.lit('pending'))
+    .executeTakeFirstOrThrow()
+  return { pending: Number(row.pending), oldest: row.oldest }
+}
+
+/** Removes deliveries that ended and are older than `before`. Ids begin with the time, so they are found by id. */
+export async function deleteEnded(
+  tx: Tx,
+  { beforeId, before, limit }: { beforeId: string; before: number; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('webhook_deliveries')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('id', '<', beforeId)
+        .where('created_at', '<', before)
+        .where('status', '!=', 'pending')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Removes bodies that no delivery has any more. */
+export async function deleteUnusedMessages(
+  tx: Tx,
+  { beforeId, limit }: { beforeId: string; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('webhook_messages')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_messages')
+        .select('id')
+        .where('id', '<', beforeId)
+        .where((outer) =>
+          outer.not(
+            outer.exists(
+              outer
+                .selectFrom('webhook_deliveries')
+                .select('webhook_deliveries.id')
+                .whereRef('webhook_deliveries.message_id', '=', 'webhook_messages.id'),
+            ),
+          ),
+        )
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Removes the webhooks of repositories that are gone, once everything has been said. */
+export async function deleteRemoved(tx: Tx): Promise<void> {
+  await tx
+    .deleteFrom('webhooks')
+    .where('removed_at', 'is not', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhook_deliveries')
+            .select('webhook_deliveries.id')
+            .whereRef('webhook_deliveries.webhook_id', '=', 'webhooks.id')
+            .where('status', '=', sql.lit('pending')),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -1,0 +1,239 @@
+import type { Webhook, WebhookDelivery } from '@trellis/contract'
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import type { Db, Tx } from '../schema.ts'
+
+interface WebhooksTable {
+  id: string
+  repo_id: string
+  org_id: string
+  name: string
+  url: string
+  /** JSON: what it listens to. */
+  subscription: string
+  content_type: string
+  /** Of the module that makes the body, for a webhook declared in the repository with one. */
+  module_hash: string | null
+  status: Webhook['status']
+  active: number
+  /** JSON: sealed secrets, the current one first, then those that still sign beside it. */
+  secrets: string
+  secret_prefix: string
+  secret_shown: number
+  /** Its repository is gone; it stays until what is pending has been delivered. */
+  removed_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+interface LinesTable {
+  webhook_id: string
+  /** Scheme, host and port of the receiver. */
+  origin: string
+  /** When somebody has to look at the line; null when nothing waits. */
+  next_due_at: number | null
+  /** Counts what was put into the line, so that nobody leaves it believing it empty. */
+  wakes: Generated<number>
+  /** Who works at the line. */
+  sender_id: string | null
+  failing_since: number | null
+}
+
+interface SendersTable {
+  id: string
+  alive_until: number
+}
+
+interface MessagesTable {
+  id: string
+  body: string
+  digest: string
+  created_at: number
+}
+
+interface DeliveriesTable {
+  id: string
+  webhook_id: string
+  webhook_name: string
+  repo_id: string
+  message_id: string
+  event_type: string
+  subject: string | null
+  /** Of the event, in the log of its repository. */
+  seq: number
+  status: WebhookDelivery['status']
+  /** How many were made. */
+  attempt: number
+  /** Of the next attempt; null when there is none. */
+  due_at: number | null
+  response_status: number | null
+  response_body: string | null
+  /** Why there was no answer. */
+  error: string | null
+  duration_ms: number | null
+  created_at: number
+  delivered_at: number | null
+}
+
+export interface WebhookTables {
+  webhooks: WebhooksTable
+  webhook_lines: LinesTable
+  webhook_senders: SendersTable
+  webhook_messages: MessagesTable
+  webhook_deliveries: DeliveriesTable
+}
+
+export type WebhookRow = Selectable<WebhooksTable>
+export type LineRow = Selectable<LinesTable>
+export type DeliveryRow = Selectable<DeliveriesTable>
+export type MessageRow = Selectable<MessagesTable>
+/** A delivery with the beginning of its body. */
+export type ShownDeliveryRow = DeliveryRow & { digest: string; body_start: string }
+
+/** How much of a body is shown. */
+export const SHOWN_CHARACTERS = 4096
+
+const ofRepo = (q: Db, repoId: string) =>
+  q.selectFrom('webhooks').selectAll().where('repo_id', '=', repoId).where('removed_at', 'is', null)
+
+export const findWebhook = (q: Db, repoId: string, name: string): Promise<WebhookRow | undefined> =>
+  ofRepo(q, repoId).where('name', '=', name).executeTakeFirst()
+
+const byId = prepared((db: Db, { id }: { id: string }) =>
+  db.selectFrom('webhooks').selectAll().where('id', '=', id),
+)
+
+export async function findWebhookById(q: Db, id: string): Promise<WebhookRow | undefined> {
+  const [webhook] = await byId(q, { id })
+  return webhook
+}
+
+export const listWebhooks = (
+  q: Db,
+  { repoId, after, limit }: { repoId: string; after: string; limit: number },
+): Promise<WebhookRow[]> => ofRepo(q, repoId).where('name', '>', after).orderBy('name').limit(limit).execute()
+
+export async function countWebhooks(q: Db, repoId: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('repo_id', '=', repoId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Undefined when the repository has a webhook of that name. */
+export async function insertWebhook(
+  tx: Tx,
+  row: Insertable<WebhooksTable>,
+  origin: string,
+): Promise<WebhookRow | undefined> {
+  const webhook = await tx
+    .insertInto('webhooks')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['repo_id', 'name']).where('removed_at', 'is', null).doNothing(),
+    )
+    .returningAll()
+    .executeTakeFirst()
+  if (webhook) await tx.insertInto('webhook_lines').values({ webhook_id: webhook.id, origin }).execute()
+  return webhook
+}
+
+/** Locks the row until the transaction ends. Undefined when it is gone. */
+export const updateWebhook = (
+  tx: Tx,
+  id: string,
+  changes: Updateable<WebhooksTable>,
+): Promise<WebhookRow | undefined> =>
+  tx.updateTable('webhooks').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+
+/** Undefined when it was not active, or is gone. */
+export const deactivate = (tx: Tx, id: string, now: number): Promise<WebhookRow | undefined> =>
+  tx
+    .updateTable('webhooks')
+    .set({ active: 0, updated_at: now })
+    .where('id', '=', id)
+    .where('active', '=', 1)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Its deliveries go with it. */
+export async function deleteWebhook(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Takes the webhooks of a repository that has gone out of sight. */
+export async function removeWebhooks(tx: Tx, repoId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('webhooks')
+    .set({ removed_at: now })
+    .where('repo_id', '=', repoId)
+    .where('removed_at', 'is', null)
+    .execute()
+}
+
+/** A webhook that hears of what happens, with what every body says about its repository. */
+export const listListening = prepared((db: Db, { repoId }: { repoId: string }) =>
+  db
+    .selectFrom('webhooks')
+    .leftJoin('repos', 'repos.id', 'webhooks.repo_id')
+    .leftJoin('orgs', 'orgs.id', 'webhooks.org_id')
+    .select(['webhooks.id', 'webhooks.name', 'webhooks.subscription'])
+    .select(['repos.name as repo_name', 'orgs.slug as owner'])
+    .where('webhooks.repo_id', '=', repoId)
+    .where('webhooks.removed_at', 'is', null)
+    .where('webhooks.active', '=', 1)
+    .where('webhooks.status', '=', 'active'),
+)
+
+const shown = (q: Db) =>
+  q
+    .selectFrom('webhook_deliveries')
+    .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_deliveries.message_id')
+    .selectAll('webhook_deliveries')
+    .select('webhook_messages.digest')
+    .select((eb) =>
+      eb
+        .fn<string>('substr', ['webhook_messages.body', eb.lit(1), eb.lit(SHOWN_CHARACTERS)])
+        .as('body_start'),
+    )
+
+export const findDelivery = (q: Db, repoId: string, id: string): Promise<ShownDeliveryRow | undefined> =>
+  shown(q)
+    .where('webhook_deliveries.id', '=', id)
+    .where('webhook_deliveries.repo_id', '=', repoId)
+    .executeTakeFirst()
+
+export interface DeliveryPage {
+  repoId: string
+  webhookId?: string | undefined
+  status?: WebhookDelivery['status'] | undefined
+  before?: string | undefined
+  limit: number
+}
+
+/** The newest first. */
+export function listDeliveries(
+  q: Db,
+  { repoId, webhookId, status, before, limit }: DeliveryPage,
+): Promise<ShownDeliveryRow[]> {
+  let query = shown(q).where('webhook_deliveries.repo_id', '=', repoId)
+  if (webhookId) query = query.where('webhook_deliveries.webhook_id', '=', webhookId)
+  if (status) query = query.where('webhook_deliveries.status', '=', status)
+  if (before) query = query.where('webhook_deliveries.id', '<', before)
+  return query.orderBy('webhook_deliveries.id', 'desc').limit(limit).execute()
+}
+
+/** Ends everything that waits for a webhook. */
+export async function dropPending(tx: Tx, webhookId: string): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'dropped', due_at: null })
+    .where('webhook_id', '=', webhookId)
+    .where('status', '=', 'pending')
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
