@@ -1,6 +1,6 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
-import { append, follow, notify, openSpool, type Spool } from './spool.ts'
+import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
 
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
 
@@ -71,20 +71,19 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
 
   async function fill(entry: Entry, produce: Produce): Promise<void> {
     try {
-      let writing: Promise<unknown> = entry.file
+      await entry.file
       for await (const chunk of produce(entry.abort.signal)) {
-        // One chunk is written while the next is made.
-        await writing
         // The spool will wrap around, so nobody new may start to read it.
         if (entry.written + chunk.length > capacity) unlist(entry)
         makeRoom(0)
-        writing = append(entry, chunk)
-        writing.catch(() => {})
+        await append(entry, chunk)
       }
-      await writing
+      await settle(entry)
       entry.abort.signal.throwIfAborted()
       entry.state = 'complete'
     } catch (error) {
+      // The file must not be closed under it.
+      await entry.filing?.catch(() => {})
       entry.state = { failed: error }
       unlist(entry)
     }

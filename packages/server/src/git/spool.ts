@@ -1,4 +1,5 @@
-// One stream, written once to a file and followed by any number of readers while it is still being written.
+// One stream, written once and followed by any number of readers while it is still being written. What has just come
+// is handed out from memory, and everything is in a file for those who are further behind or come later.
 // The file is unlinked as soon as it is open: it can only be reached through its spool, and a crash leaves none.
 // It is a ring of `capacity` bytes; a stream that is longer waits for its slowest reader.
 
@@ -12,8 +13,14 @@ export type Spool = {
   readonly readers: Set<{ position: number }>
   /** Aborted when what is being written is of no use any more. */
   readonly abort: AbortController
-  /** How much of the stream has been written so far. */
+  /** How much of the stream there is so far. */
   written: number
+  /** How much of it is in the file. */
+  filed: number
+  /** The pieces that are in memory, in order; the last one ends at `written`. */
+  recent: Buffer[]
+  recentBytes: number
+  filing: Promise<void> | undefined
   state: 'writing' | 'complete' | { failed: unknown }
   /** Resolves at the next `notify`. */
   changed: PromiseWithResolvers<void>
@@ -26,6 +33,10 @@ export function openSpool(dir: string, capacity: number): Spool {
     readers: new Set(),
     abort: new AbortController(),
     written: 0,
+    filed: 0,
+    recent: [],
+    recentBytes: 0,
+    filing: undefined,
     state: 'writing',
     changed: Promise.withResolvers(),
   }
@@ -38,25 +49,92 @@ export function notify(spool: Spool): void {
   resolve()
 }
 
+/** Writing to the file costs the same for a few bytes. */
+const fileAtOnce = 256 * 1024
+/** Of what is on its way to the file, and of what is kept in memory once it is there. */
+const maxUnfiled = 1024 * 1024
+const maxRecent = 512 * 1024
+
+/** Resolves when there is room for more. */
 export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
-  const { capacity } = spool
-  const file = await spool.file
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   let done = 0
-  while (done < chunk.length) {
+  while (done < bytes.length) {
     spool.abort.signal.throwIfAborted()
-    const slowest = Math.min(spool.written, ...[...spool.readers].map((reader) => reader.position))
-    const room = capacity - (spool.written - slowest)
+    let slowest = spool.written
+    for (const { position } of spool.readers) slowest = Math.min(slowest, position)
+    const room = Math.min(slowest + spool.capacity, spool.filed + maxUnfiled) - spool.written
     if (room <= 0) {
-      await spool.changed.promise
+      // What is being filed makes room, or fails; so does a reader that goes on.
+      await (spool.filing ?? spool.changed.promise)
       continue
     }
-    const start = spool.written % capacity
-    const length = Math.min(chunk.length - done, room, capacity - start)
-    const { bytesWritten } = await file.write(chunk, done, length, start)
-    done += bytesWritten
-    spool.written += bytesWritten
+    const piece = bytes.subarray(done, done + room)
+    spool.recent.push(piece)
+    spool.recentBytes += piece.length
+    spool.written += piece.length
+    done += piece.length
+    if (spool.written - spool.filed >= fileAtOnce) startFiling(spool)
     notify(spool)
   }
+}
+
+/** Resolves when all of the stream so far is in the file. */
+export async function settle(spool: Spool): Promise<void> {
+  startFiling(spool)
+  await spool.filing
+  spool.recent = []
+  spool.recentBytes = 0
+}
+
+function startFiling(spool: Spool): void {
+  if (spool.filing) return
+  spool.filing = fileRecent(spool)
+  // Whoever appends more, or settles, hears of a failure: it stays.
+  spool.filing.catch(() => {})
+}
+
+async function fileRecent(spool: Spool): Promise<void> {
+  const { capacity } = spool
+  const file = await spool.file
+  while (spool.filed < spool.written) {
+    const start = spool.filed % capacity
+    const pieces = piecesFrom(spool, spool.filed, capacity - start)
+    const { bytesWritten } = await file.writev(pieces, start)
+    spool.filed += bytesWritten
+    forgetOldest(spool)
+    notify(spool)
+  }
+  spool.filing = undefined
+}
+
+function forgetOldest(spool: Spool): void {
+  let start = spool.written - spool.recentBytes
+  let count = 0
+  for (const { length } of spool.recent) {
+    if (spool.recentBytes <= maxRecent || start + length > spool.filed) break
+    start += length
+    spool.recentBytes -= length
+    count++
+  }
+  if (count > 0) spool.recent.splice(0, count)
+}
+
+/** What is in memory from `position` on, `most` bytes of it. */
+function piecesFrom({ written, recent, recentBytes }: Spool, position: number, most: number): Buffer[] {
+  const pieces: Buffer[] = []
+  const end = position + most
+  let start = written - recentBytes
+  for (const piece of recent) {
+    if (start >= end) break
+    if (start + piece.length > position) {
+      const from = Math.max(0, position - start)
+      const to = Math.min(piece.length, end - start)
+      pieces.push(from === 0 && to === piece.length ? piece : piece.subarray(from, to))
+    }
+    start += piece.length
+  }
+  return pieces
 }
 
 const readSize = 256 * 1024
@@ -74,13 +152,15 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
       if (typeof spool.state === 'object') throw spool.state.failed
       const available = spool.written - reader.position
       if (available > 0) {
-        const start = reader.position % spool.capacity
-        const length = Math.min(available, readSize, spool.capacity - start)
-        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, start)
-        if (bytesRead === 0) throw new Error('a spool is shorter than what was written')
-        reader.position += bytesRead
-        notify(spool)
-        yield buffer.subarray(0, bytesRead)
+        const pieces =
+          available <= spool.recentBytes
+            ? piecesFrom(spool, reader.position, readSize)
+            : [await readPiece(spool, file, reader.position)]
+        for (const piece of pieces) {
+          reader.position += piece.length
+          notify(spool)
+          yield piece
+        }
       } else if (spool.state === 'complete') return
       else await spool.changed.promise
     }
@@ -89,6 +169,14 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
     spool.readers.delete(reader)
     notify(spool)
   }
+}
+
+async function readPiece({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
+  const start = position % capacity
+  const length = Math.min(filed - position, readSize, capacity - start)
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start)
+  if (bytesRead === 0) throw new Error('a spool is shorter than what was written')
+  return buffer.subarray(0, bytesRead)
 }
 
 async function openNameless(dir: string): Promise<FileHandle> {

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
+import { inBursts } from './bursts.ts'
 import { GitError, type Repo } from './command.ts'
 import { parseFilePath } from './names.ts'
 import { dataPacket, delimPacket, flushPacket, ProtocolError, packetText, readPackets } from './pkt-line.ts'
@@ -75,7 +76,7 @@ export async function* runUploadPack(
     protocolVersion: request.version,
   })
   let start: Buffer | undefined = Buffer.alloc(0)
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+  for await (const chunk of inBursts(child.stdout)) {
     if (!start) {
       yield chunk
       continue

@@ -1,0 +1,57 @@
+// git writes its answers in pieces of 8 KiB. Each that goes its way through the server alone, to a disk and to a client,
+// costs more than its bytes; those that go together share most of it.
+
+import type { Readable } from 'node:stream'
+
+const burstSize = 128 * 1024
+/** How long a piece may wait for others. */
+const patienceMs = 1
+
+/** Everything from a stream, many pieces at once, none of them held back for long. Fails when the stream does. */
+export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, undefined> {
+  let pieces: Buffer[] = []
+  let size = 0
+  let isOver = false
+  let failure: { error: unknown } | undefined
+  let timer: NodeJS.Timeout | undefined
+  let due = Promise.withResolvers<void>()
+  const release = () => {
+    clearTimeout(timer)
+    timer = undefined
+    due.resolve()
+  }
+  const onData = (piece: Buffer) => {
+    pieces.push(piece)
+    size += piece.length
+    if (size >= burstSize) {
+      stream.pause()
+      release()
+    } else timer ??= setTimeout(release, patienceMs)
+  }
+  const onError = (error: unknown) => {
+    failure = { error }
+    release()
+  }
+  const onClose = () => {
+    isOver = true
+    release()
+  }
+  stream.on('data', onData).on('error', onError).on('end', onClose).on('close', onClose)
+  try {
+    for (;;) {
+      if (!isOver) await due.promise
+      due = Promise.withResolvers()
+      const burst = pieces
+      pieces = []
+      size = 0
+      yield* burst
+      if (failure) throw failure.error
+      if (isOver && pieces.length === 0) return
+      stream.resume()
+    }
+  } finally {
+    clearTimeout(timer)
+    stream.off('data', onData).off('error', onError).off('end', onClose).off('close', onClose)
+    stream.destroy()
+  }
+}
