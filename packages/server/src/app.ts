@@ -104,7 +104,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     })
     const people = createPeopleService({ db: database.db })
     const orgs = createOrgsService({ database, events, clock, newId, limits })
-    const keys = createKeysService({ database, events, clock, newId, limits })
+    const keys = createKeysService({ database, events, orgs, clock, newId, limits })
     const ownerKey = await ensureOwner({ database, orgs, keys, clock, newId, dataDir, owner: config.owner })
 
     const scratch = await claimScratch(join(dataDir, 'scratch'))
@@ -117,7 +117,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     const repos = createReposService({ database, events, orgs, clock, newId, limits, baseUrl })
     const code = createCode({ config, dataDir, scratch, database, events, orgs, people, repos, clock, log })
     undo.push(() => code.stop())
-    const tokens = createTokensService({ database, events, repos, clock, newId })
+    const tokens = createTokensService({ database, events, orgs, repos, clock, newId })
     const anonymous = createAnonymousService({ database, orgs, repos, clock, newId, limits })
     const invites = createInvitesService({
       database,
@@ -180,6 +180,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       revokeCredentialsIn: async (tx, orgId, userId) => {
         await keys.revokeAllIn(tx, bySystem, { orgId, userId })
         await tokens.revokeMintedByIn(tx, bySystem, orgId, userId)
+        await invites.revokeCreatedByIn(tx, bySystem, orgId, userId)
       },
     })
     const invitations = createInvitationsService({ database, events, orgs, people, clock, newId })

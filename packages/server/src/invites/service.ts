@@ -137,8 +137,10 @@ export function createInvitesService(deps: InvitesDeps) {
     return invite
   }
 
-  async function mayRevoke(caller: Caller, invite: store.InviteWithRepo): Promise<boolean> {
-    if (invite.creator_id === caller.actor.id) return true
+  /** A person may end what they made wherever it is; a key or token only where it may administrate anyway. */
+  function mayRevoke(caller: Caller, invite: store.InviteWithRepo): boolean {
+    const { kind } = caller.credential
+    if (invite.creator_id === caller.actor.id && (kind === 'session' || kind === 'anonymous')) return true
     return invite.org_id === caller.org.id && !caller.onlyRepoId && can(caller, 'repo:admin')
   }
 
@@ -204,8 +206,21 @@ export function createInvitesService(deps: InvitesDeps) {
     async listOwn({ visitor, anonymousSecret }: Asker): Promise<{ items: Invite[] }> {
       if (!visitor) requireAnonymousAccess()
       const caller = visitor ?? (anonymousSecret ? await anonymous.find(anonymousSecret) : undefined)
-      const rows = caller ? await store.listByCreator(database.db, caller.actor.id, LISTED) : []
+      if (!caller) return { items: [] }
+      const rows = await store.listByCreator(database.db, {
+        creatorId: caller.actor.id,
+        // Only a session speaks for the whole person.
+        ...(caller.credential.kind !== 'session' && { orgId: caller.org.id }),
+        ...(caller.onlyRepoId && { repoId: caller.onlyRepoId }),
+        limit: LISTED,
+      })
       return { items: rows.map(present) }
+    },
+
+    /** Ends what somebody made in an organization they leave. */
+    async revokeCreatedByIn(tx: Tx, author: Author, orgId: string, creatorId: string): Promise<void> {
+      for (const { id, repo_id } of await store.revokeCreatedBy(tx, { orgId, creatorId, now: clock() }))
+        await events.append(tx, { ...author, scope: repoScope(repo_id), type: 'invite.revoked', subject: id })
     },
 
     async list(
@@ -230,8 +245,7 @@ export function createInvitesService(deps: InvitesDeps) {
       const invite = managementId
         ? await store.findByManagement(database.db, hashSecret(managementId))
         : await store.findById(database.db, id ?? '')
-      const isAllowed =
-        invite && (managementId !== undefined || (caller && (await mayRevoke(caller, invite))))
+      const isAllowed = invite && (managementId !== undefined || (caller && mayRevoke(caller, invite)))
       if (!invite || !isAllowed) throw new Fault('INVITE_NOT_FOUND', {})
       const author: Author = caller
         ? by(caller)

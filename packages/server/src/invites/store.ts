@@ -62,13 +62,15 @@ export const findById = (q: Db, id: string): Promise<InviteWithRepo | undefined>
   withRepos(q).where('invites.id', '=', id).executeTakeFirst()
 
 /** Newest first. */
-export const listByCreator = (q: Db, creatorId: string, limit: number): Promise<InviteWithRepo[]> =>
-  withRepos(q)
-    .where('invites.creator_id', '=', creatorId)
-    .orderBy('invites.created_at', 'desc')
-    .orderBy('invites.id', 'desc')
-    .limit(limit)
-    .execute()
+export const listByCreator = (
+  q: Db,
+  { creatorId, orgId, repoId, limit }: { creatorId: string; orgId?: string; repoId?: string; limit: number },
+): Promise<InviteWithRepo[]> => {
+  let query = withRepos(q).where('invites.creator_id', '=', creatorId)
+  if (orgId) query = query.where('invites.org_id', '=', orgId)
+  if (repoId) query = query.where('invites.repo_id', '=', repoId)
+  return query.orderBy('invites.created_at', 'desc').orderBy('invites.id', 'desc').limit(limit).execute()
+}
 
 export const listByRepo = (
   q: Db,
@@ -106,3 +108,16 @@ export async function revoke(tx: Tx, id: string, now: number): Promise<boolean> 
     .executeTakeFirst()
   return revoked !== undefined
 }
+
+export const revokeCreatedBy = (
+  tx: Tx,
+  { orgId, creatorId, now }: { orgId: string; creatorId: string; now: number },
+): Promise<{ id: string; repo_id: string }[]> =>
+  tx
+    .updateTable('invites')
+    .set({ revoked_at: now })
+    .where('creator_id', '=', creatorId)
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .returning(['id', 'repo_id'])
+    .execute()

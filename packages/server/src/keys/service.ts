@@ -6,6 +6,7 @@ import { type Author, by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import { Fault, forbidden, invalid } from '../fault.ts'
 import type { NewId } from '../ids.ts'
+import type { OrgsService } from '../orgs/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret, mintSecret, shownPrefix } from '../secrets.ts'
 import * as store from './store.ts'
@@ -13,6 +14,7 @@ import * as store from './store.ts'
 export interface KeysDeps {
   database: Database
   events: EventsService
+  orgs: OrgsService
   clock: Clock
   newId: NewId
   limits: { keysPerUser: number }
@@ -27,7 +29,7 @@ export interface NewKey {
 export type KeysService = ReturnType<typeof createKeysService>
 
 /** API keys: a person's own, each for one organization. */
-export function createKeysService({ database, events, clock, newId, limits }: KeysDeps) {
+export function createKeysService({ database, events, orgs, clock, newId, limits }: KeysDeps) {
   const ownerOf = ({ org, actor }: Caller): store.KeyOwner => ({ orgId: org.id, userId: actor.id })
 
   const told = (author: Author, key: store.KeyRow) => ({
@@ -80,6 +82,7 @@ export function createKeysService({ database, events, clock, newId, limits }: Ke
       const owner = ownerOf(caller)
       const limit = limits.keysPerUser
       return database.transact(async (tx) => {
+        await orgs.requireStillMemberIn(tx, caller)
         const key = await createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
         // After the event: from then on others who make a key here wait, so that each is counted.
         const count = await store.countKeys(tx, owner)

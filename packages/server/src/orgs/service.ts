@@ -152,6 +152,16 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       await database.transact((tx) => store.deleteExpired(tx, clock()))
     },
 
+    /**
+     * For handing out credentials: whoever is being removed at this moment gets none that would outlive it. Waits for
+     * the removal, and refuses when it has happened.
+     */
+    async requireStillMemberIn(tx: Tx, { actor, org }: Caller): Promise<void> {
+      if (actor.kind !== 'user') return
+      await store.lockOrg(tx, org.id)
+      if (!(await store.findMember(tx, org.id, actor.id))) throw forbidden('not_a_member')
+    },
+
     /** The organization a person acts in: the one they name, or their own. */
     async home(userId: string, slug: string | undefined) {
       if (slug === undefined) return store.findHomeMembership(database.db, userId)

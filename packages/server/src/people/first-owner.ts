@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { hashPassword } from 'better-auth/crypto'
+import * as z from 'zod'
 import type { Clock } from '../clock.ts'
 import { bySystem } from '../events/service.ts'
 import type { NewId } from '../ids.ts'
@@ -30,19 +31,26 @@ export async function ensureOwner(deps: FirstOwnerDeps): Promise<string | undefi
   if (await store.anyUserExists(database.db)) return undefined
 
   const key = owner.key ?? (await keptSecret(join(dataDir, 'owner.key'), () => mintSecret('trk')))
-  const password =
-    owner.password ??
-    (await keptSecret(join(dataDir, 'owner.password'), () => randomBytes(18).toString('base64url')))
-  const passwordHash = await hashPassword(password)
+  const passwordHash = canSignIn(owner.email) ? await hashPassword(await passwordFor(deps)) : undefined
 
   return database.transactAlone(async (tx) => {
     // Another process may have been first.
     if (await store.anyUserExists(tx)) return undefined
     const user = { id: newId('usr'), name: 'Owner', email: owner.email }
-    await store.insertUser(tx, { ...user, accountId: newId('acc'), passwordHash, now: clock() })
+    await store.insertUser(tx, { ...user, now: clock() })
+    if (passwordHash)
+      await store.insertPassword(tx, { id: newId('acc'), userId: user.id, passwordHash, now: clock() })
     const org = await orgs.createPersonalIn(tx, user)
     const account = { orgId: org.id, userId: user.id }
     await keys.createIn(tx, bySystem, account, { name: 'First start', scopes: ['*'], secret: key })
     return key
   })
+}
+
+/** An address such as owner@localhost is good for a name, but no sign-in form takes it: that account has its key alone. */
+const canSignIn = (email: string): boolean => z.email().safeParse(email).success
+
+async function passwordFor({ owner, dataDir }: FirstOwnerDeps): Promise<string> {
+  const make = () => randomBytes(18).toString('base64url')
+  return owner.password ?? keptSecret(join(dataDir, 'owner.password'), make)
 }

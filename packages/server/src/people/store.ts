@@ -34,8 +34,6 @@ export interface NewUser {
   id: string
   name: string
   email: string
-  accountId: string
-  passwordHash: string
   now: number
 }
 
@@ -46,7 +44,7 @@ export async function anyUserExists(q: Db): Promise<boolean> {
   return (await q.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** A person with a password, as better-auth would write one. */
+/** A person, as better-auth would write one. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
   const now = new Date(user.now).toISOString()
   await tx
@@ -61,14 +59,22 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
       updated_at: now,
     })
     .execute()
+}
+
+/** A person's password, as better-auth would write it. */
+export async function insertPassword(
+  tx: Tx,
+  account: { id: string; userId: string; passwordHash: string; now: number },
+): Promise<void> {
+  const now = new Date(account.now).toISOString()
   await tx
     .insertInto('accounts')
     .values({
-      id: user.accountId,
-      account_id: user.id,
+      id: account.id,
+      account_id: account.userId,
       provider_id: 'credential',
-      user_id: user.id,
-      password: user.passwordHash,
+      user_id: account.userId,
+      password: account.passwordHash,
       created_at: now,
       updated_at: now,
     })

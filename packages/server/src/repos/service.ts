@@ -94,7 +94,6 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
     const { provisional } = caller.org
     const now = clock()
-    await orgs.addRepoIn(tx, caller.org.id, provisional ? limits.provisionalRepos : limits.reposPerOrg)
     const repo = await store.insert(tx, {
       id: newId('repo'),
       org_id: caller.org.id,
@@ -110,6 +109,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       updated_at: now,
     })
     if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
+    await orgs.addRepoIn(tx, caller.org.id, provisional ? limits.provisionalRepos : limits.reposPerOrg)
     await events.append(tx, {
       ...by(caller),
       scope: repoScope(repo.id),

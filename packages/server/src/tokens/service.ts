@@ -4,6 +4,7 @@ import { type Clock, isoTime, isoTimeOrNull } from '../clock.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { NewId } from '../ids.ts'
+import type { OrgsService } from '../orgs/service.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret, mintSecret, secretKind, shownPrefix } from '../secrets.ts'
@@ -19,6 +20,7 @@ export type TokenOp = 'api' | 'invite' | 'run' | 'import'
 export interface TokensDeps {
   database: Database
   events: EventsService
+  orgs: OrgsService
   repos: ReposService
   clock: Clock
   newId: NewId
@@ -27,7 +29,7 @@ export interface TokensDeps {
 export type TokensService = ReturnType<typeof createTokensService>
 
 /** Tokens for one repository each: read or write, always expiring. */
-export function createTokensService({ database, events, repos, clock, newId }: TokensDeps) {
+export function createTokensService({ database, events, orgs, repos, clock, newId }: TokensDeps) {
   const told = (author: Author, token: store.TokenRow) => ({
     ...author,
     scope: repoScope(token.repo_id),
@@ -77,7 +79,10 @@ export function createTokensService({ database, events, repos, clock, newId }: T
     ): Promise<NewRepoToken> {
       const repo = await repos.open(caller, name, 'repo:admin')
       if (scope === 'write') repos.requireWritable(caller, repo)
-      return database.transact((tx) => mintIn(tx, by(caller), repo, { scope, op: 'api', ttlSeconds }))
+      return database.transact(async (tx) => {
+        await orgs.requireStillMemberIn(tx, caller)
+        return mintIn(tx, by(caller), repo, { scope, op: 'api', ttlSeconds })
+      })
     },
 
     async revoke(caller: Caller, { name, id }: { name: string; id: string }): Promise<{ revoked: boolean }> {
