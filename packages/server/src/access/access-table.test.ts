@@ -82,6 +82,8 @@ let made = 0
 const fresh = (word: string) => `${word}-${++made}`
 const orgSlug = 'acme'
 
+const NO_DELIVERY = '01900000-0000-7000-8000-000000000000'
+
 const rows: Record<string, Row> = {
   // Founding an organization is a person's own matter, not one of a role in another organization.
   '/orgs/create': { input: () => ({ slug: fresh('org') }), anyRole: true },
@@ -176,6 +178,27 @@ const rows: Record<string, Row> = {
   '/invites/revoke': { input: () => ({ managementId: 'none' }), gives: '404 INVITE_NOT_FOUND' },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
+  '/webhooks/create': {
+    input: () => ({ name: 'target', webhook: fresh('hook'), url: 'http://203.0.113.7/' }),
+    // Whoever may make one is told that nothing can be delivered there.
+    gives: '400 BAD_REQUEST',
+  },
+  '/webhooks/list': { input: () => ({ name: 'target' }) },
+  '/webhooks/get': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/update': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/enable': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/disable': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/delete': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/secret': { input: () => ({ name: 'target', webhook: 'none' }), gives: '400 BAD_REQUEST' },
+  '/webhooks/redeliver': {
+    input: () => ({ name: 'target', deliveryId: NO_DELIVERY }),
+    gives: '404 WEBHOOK_DELIVERY_NOT_FOUND',
+  },
+  '/webhooks/deliveries/list': { input: () => ({ name: 'target' }) },
+  '/webhooks/deliveries/get': {
+    input: () => ({ name: 'target', deliveryId: NO_DELIVERY }),
+    gives: '404 WEBHOOK_DELIVERY_NOT_FOUND',
+  },
 }
 
 function newCommit(branch: string) {

@@ -11,9 +11,6 @@ const absent = [
   '/records/list',
   '/runs/dispatch',
   '/runs/logs',
-  '/webhooks/disable',
-  '/webhooks/redeliver',
-  '/webhooks/secret',
 ]
 
 describe('operations that are still absent', () => {
