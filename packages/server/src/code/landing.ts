@@ -40,6 +40,9 @@ export type LandingResult = Map<RefName, Refused | null>
 
 export type Landings = ReturnType<typeof createLandings>
 
+/** New refs of one push that are looked for obstacles by a query each. */
+const LOOKED_UP = 20
+
 /** Rolls back what was done so far; the results tell why. */
 class NothingLands extends Error {
   readonly results: LandingResult
@@ -129,16 +132,36 @@ async function withoutObstacles<R extends { name: RefName }>(
   created: R[],
 ): Promise<R[]> {
   const names = new Set<string>(created.map(({ name }) => name))
-  const isInsideAnother = (name: string) => {
-    for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1))
-      if (names.has(name.slice(0, slash))) return true
-    return false
-  }
+  const isInsideAnother = (name: string) => foldersOf(name).some((folder) => names.has(folder))
+  const isObstructed = await obstaclesOf(tx, repoId, created.length)
   const clear: R[] = []
-  const empty = !(await store.hasRefs(tx, repoId))
   for (const ref of created) {
     if (isInsideAnother(ref.name)) names.delete(ref.name)
-    else if (empty || !(await store.findObstacle(tx, repoId, ref.name))) clear.push(ref)
+    else if (!(await isObstructed(ref.name))) clear.push(ref)
   }
   return clear
+}
+
+/** A few names are looked up one by one; for many it is cheaper to read what there is once. */
+async function obstaclesOf(
+  tx: Tx,
+  repoId: string,
+  count: number,
+): Promise<(name: RefName) => boolean | Promise<boolean>> {
+  if (count <= LOOKED_UP) return async (name) => (await store.findObstacle(tx, repoId, name)) !== undefined
+  const stored = new Set<string>()
+  const folders = new Set<string>()
+  for (const { name } of await store.listRefs(tx, repoId)) {
+    stored.add(name)
+    for (const folder of foldersOf(name)) folders.add(folder)
+  }
+  return (name) => folders.has(name) || foldersOf(name).some((folder) => stored.has(folder))
+}
+
+/** refs/heads/a/b is in refs/heads/a, in refs/heads and in refs. */
+function foldersOf(name: string): string[] {
+  const folders: string[] = []
+  for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1))
+    folders.push(name.slice(0, slash))
+  return folders
 }

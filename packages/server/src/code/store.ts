@@ -74,16 +74,6 @@ export const listRefsBelow = (
     .limit(limit)
     .execute()
 
-export async function hasRefs(q: Db, repoId: string): Promise<boolean> {
-  const found = await q
-    .selectFrom('git_refs')
-    .select('name')
-    .where('repo_id', '=', repoId)
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
-}
-
 /** The refs that are a folder of `name`, or for which `name` is a folder: a file system could not hold both. */
 export async function findObstacle(q: Db, repoId: string, name: RefName): Promise<RefName | undefined> {
   const parts = name.split('/')
