@@ -1,0 +1,209 @@
+// Refs: many, oddly named, in each other's way, and contended.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { onEachDatabase } from '@trellis/server/testing'
+import { type Client, type Host, listed, pushRaw, startHost } from './harness.ts'
+
+const MANY = 50_000
+
+onEachDatabase('refs', (create) => {
+  let host: Host
+  before(async () => {
+    host = await startHost(await create())
+  })
+  after(async () => {
+    assert.equal(await host.failures(), 0)
+    await host.stop()
+  })
+
+  it('takes 50,000 refs in one push, lists them, and takes one more', async () => {
+    const { client, url } = await host.filled('many')
+    const oid = await client.rev('main')
+    // Stock git compares each ref with every other and would need minutes to send this.
+    const names = Array.from({ length: MANY - 3 }, (_, i) => `refs/heads/b/${String(i).padStart(5, '0')}`)
+    const report = await pushRaw(
+      host,
+      'many',
+      names.map((ref) => ({ ref, after: oid })),
+    )
+    assert.match(report, /^000eunpack ok\n/)
+    assert.equal(report.match(/ok refs\/heads\/b\/\d{5}\n/g)?.length, names.length)
+
+    const seen = await listed(client, url)
+    assert.equal(Object.keys(seen).length, MANY + 2)
+    assert.equal(seen['refs/heads/b/49996'], oid)
+    assert.equal(await client.run('ls-remote', url, 'refs/heads/b/00042'), `${oid}\trefs/heads/b/00042`)
+
+    await client.run('push', '-q', url, 'main:refs/heads/one-more')
+    assert.equal((await host.refs('many'))['refs/heads/one-more'], oid)
+    await client.run('push', '-q', url, ':refs/heads/b/00042', ':refs/heads/one-more')
+    assert.equal(Object.keys(await host.refs('many')).length, MANY - 1)
+
+    const page = await host.ok('git/branches/list', { name: 'many', limit: 100 })
+    assert.equal(page.items.length, 100)
+    assert.equal(page.items[42].name, 'b/00043')
+    const last = await host.ok('events/list', { name: 'many', order: 'newest', limit: 1 })
+    // One push and one branch event each, after the repository's own.
+    assert.equal(last.items[0].seq, 1 + 2 * (MANY + 3))
+    const clone = host.client()
+    await clone.run('clone', '-q', '--mirror', url, '.')
+    assert.equal((await clone.run('for-each-ref')).split('\n').length, MANY - 1)
+  })
+
+  it('takes names in any script and with odd characters', async () => {
+    const { client, url } = await host.filled('names')
+    const names = [
+      'größe',
+      '日本語/枝',
+      '🌳',
+      "it's-'quoted'",
+      'with"double',
+      '$(id)',
+      '`id`',
+      ';rm -rf'.replaceAll(' ', '-'),
+      '%2e%2e',
+      '--looks-like-an-option',
+      'a@b',
+      'ünïcode/ñ',
+      'e\u0301',
+      'é',
+      'trailing-',
+      '{braces}',
+      'a#b&c=d!',
+      'x'.repeat(200),
+    ]
+    const oid = await client.rev('main')
+    await client.run('push', '-q', url, ...names.map((name) => `${oid}:refs/heads/${name}`))
+    const refs = await host.refs('names')
+    for (const name of names) assert.equal(refs[`refs/heads/${name}`], oid, name)
+    // In the order of their bytes, so that both databases and git agree.
+    const seen = Object.keys(await listed(client, url, '--heads'))
+    assert.deepEqual(
+      seen,
+      [...seen].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    )
+    assert.deepEqual(new Set(seen), new Set(['main', 'side', ...names].map((name) => `refs/heads/${name}`)))
+    // And pages give each exactly once.
+    const paged: string[] = []
+    let cursor: string | null = null
+    do {
+      const page = await host.ok('git/branches/list', { name: 'names', limit: 3, ...(cursor && { cursor }) })
+      paged.push(...page.items.map((item: { name: string }) => `refs/heads/${item.name}`))
+      cursor = page.nextCursor
+    } while (cursor)
+    assert.deepEqual(paged, seen)
+    const clone = await host.clone('names')
+    assert.equal(await clone.rev('origin/日本語/枝'), oid)
+    await client.run('push', '-q', url, ...names.map((name) => `:refs/heads/${name}`))
+    assert.deepEqual(Object.keys(await host.refs('names')), [
+      'refs/heads/main',
+      'refs/heads/side',
+      'refs/tags/v1',
+    ])
+  })
+
+  it('refuses a ref in the folder of another and a folder over another', async () => {
+    const { client, url } = await host.filled('folders')
+    await client.run('push', '-q', url, 'main:refs/heads/a/b')
+    const told = /inside, or contains, the name of another ref/
+    assert.match(await client.fails('push', url, 'main:refs/heads/a/b/c'), told)
+    assert.match(await client.fails('push', url, 'main:refs/heads/a'), told)
+    assert.match(await client.fails('push', url, 'main:refs/heads/a/b/c/d/e'), told)
+    // Both at once: the shorter wins or none, never both.
+    await client.fails('push', url, 'main:refs/heads/p', 'main:refs/heads/p/q')
+    const refs = await host.refs('folders')
+    assert.deepEqual(
+      Object.keys(refs).filter((name) => /\/(a|p)(\/|$)/.test(name)),
+      ['refs/heads/a/b', 'refs/heads/p'],
+    )
+    // What only looks like a folder is none.
+    await client.run('push', '-q', url, 'main:refs/heads/a-b', 'main:refs/heads/a.b', 'main:refs/tags/a')
+    // One goes, the other comes, in the same push.
+    await client.run('push', '-q', '--atomic', url, ':refs/heads/a/b', 'main:refs/heads/a')
+    assert.equal((await host.refs('folders'))['refs/heads/a'], await client.rev('main'))
+    const clone = await host.clone('folders')
+    assert.equal(await clone.rev('origin/a'), await client.rev('main'))
+  })
+
+  it('keeps the default branch, the refs of the server, and branches that are commits', async () => {
+    const { client, url } = await host.filled('kept')
+    const before = await host.refs('kept')
+    assert.match(await client.fails('push', url, ':main'), /the default branch cannot be deleted/)
+    assert.match(
+      await client.fails('push', url, 'main:refs/trellis/canonical'),
+      /refs\/trellis\/.*moved by the server alone/,
+    )
+    const tree = await client.rev('main^{tree}')
+    await client.run('update-ref', 'refs/odd/tree', tree)
+    assert.match(
+      await client.fails('push', url, 'refs/odd/tree:refs/heads/tree'),
+      /a branch must be a commit/,
+    )
+    assert.match(await client.fails('push', url, 'v1:refs/heads/tag'), /a branch must be a commit|rejected/)
+    assert.deepEqual(await host.refs('kept'), before)
+    // Elsewhere a tree may be.
+    await client.run('push', '-q', url, 'refs/odd/tree:refs/odd/tree')
+    // After another branch became the default, the old one may go.
+    await host.ok('repos/update', { name: 'kept', defaultBranch: 'side' })
+    await client.run('push', '-q', url, ':main')
+    assert.equal((await host.refs('kept'))['refs/heads/main'], undefined)
+  })
+
+  it('lets exactly one of two clients win a race for a ref, and tells the other', async () => {
+    const { url } = await host.filled('race')
+    for (let round = 0; round < 5; round++) {
+      const racers = await Promise.all([0, 1, 2].map(() => host.clone('race')))
+      const heads = await Promise.all(
+        racers.map((racer, i) => racer.commit({ [`race-${round}`]: `${i}\n` }, `${round} ${i}`)),
+      )
+      const results = await Promise.all(racers.map((racer) => racer.attempt('push', url, 'main')))
+      const winners = results.flatMap(({ code }, i) => (code === 0 ? [i] : []))
+      assert.equal(winners.length, 1, results.map(({ stderr }) => stderr).join('\n'))
+      assert.equal((await host.refs('race'))['refs/heads/main'], heads[winners[0] ?? -1])
+      for (const { code, stderr } of results)
+        if (code !== 0) assert.match(stderr, /rejected.*(fetch first|stale info|non-fast-forward)/)
+    }
+    const pushes = (await host.events('race')).filter(
+      ({ type, subject }) => type === 'git.push' && subject === 'refs/heads/main',
+    )
+    assert.equal(pushes.length, 6)
+    pushes.reduce((before, { payload }) => {
+      assert.equal(payload.before, before)
+      return payload.after
+    }, null)
+  })
+
+  it('lets exactly one of many create the same new branch', async () => {
+    const { url } = await host.filled('first')
+    const racers = await Promise.all([0, 1, 2, 3].map(() => host.clone('first')))
+    const heads = await Promise.all(racers.map((racer, i) => racer.commit({ mine: `${i}\n` }, `mine ${i}`)))
+    const results = await Promise.all(
+      racers.map((racer) => racer.attempt('push', url, 'main:refs/heads/fresh')),
+    )
+    const winners = results.flatMap(({ code }, i) => (code === 0 ? [i] : []))
+    assert.equal(winners.length, 1)
+    assert.equal((await host.refs('first'))['refs/heads/fresh'], heads[winners[0] ?? -1])
+  })
+
+  it('takes all parallel pushes to different refs', async () => {
+    const { url } = await host.filled('parallel')
+    const pushers = await Promise.all(Array.from({ length: 10 }, () => host.clone('parallel')))
+    const push = async (client: Client, i: number) => {
+      const head = await client.commit({ [`own-${i}`]: `${i}\n` }, `own ${i}`)
+      await client.run('push', '-q', url, `main:refs/heads/own-${i}`)
+      return head
+    }
+    const heads = await Promise.all(pushers.map(push))
+    const refs = await host.refs('parallel')
+    for (const [i, head] of heads.entries()) assert.equal(refs[`refs/heads/own-${i}`], head)
+    const seqs = (await host.events('parallel')).map(({ seq }) => seq)
+    assert.deepEqual(
+      seqs,
+      Array.from({ length: seqs.length }, (_, i) => i + 1),
+    )
+    const mirror = host.client()
+    await mirror.run('clone', '-q', '--mirror', url, '.')
+    await mirror.run('fsck', '--full')
+  })
+})
