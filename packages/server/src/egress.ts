@@ -85,7 +85,7 @@ export function createEgress(allow: readonly string[], resolve: Resolve = create
 
   /** The addresses to choose from when connecting to a host. Throws EgressRefused. */
   async function addressesOf(host: string): Promise<LookupAddress[]> {
-    const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolve(host)
+    const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolve(withoutRoot(host))
     // One bad address is enough: which of them is used would be up to chance.
     const bad = !isAllowedHost(host) && addresses.some(({ address }) => !isAllowedAddress(address))
     if (bad || addresses.length === 0) throw new EgressRefused(`${host} is not a public address`)
@@ -126,6 +126,9 @@ export function createEgress(allow: readonly string[], resolve: Resolve = create
 
 /** IPv6 addresses stand in brackets in a URL. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+/** `localhost.` is this machine for some resolvers and nothing for others; `localhost` is clear to all. */
+const withoutRoot = (host: string): string => host.replace(/(^|\.)localhost\.$/i, '$1localhost')
 
 function rangesOf(entries: readonly string[]): BlockList {
   const ranges = new BlockList()

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { onEachDatabase, startReceiver } from '@trellis/server/testing'
+import { type ServerProcess, startServer } from '../git/harness.ts'
+
+const RECEIVERS = 8
+const EVENTS = 40
+const ANSWER_AFTER_MS = 40
+
+async function successes({ url }: ServerProcess): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/trellis_webhook_attempts_total\{outcome="success"\} (\d+)/.exec(text)?.[1] ?? 0)
+}
+
+onEachDatabase('two processes', (create) => {
+  it('share the work, keep the order of each webhook, and one takes over what the other leaves', async () => {
+    const database = await create()
+    const data = await mkdtemp(join(tmpdir(), 'trellis-processes-'))
+    const env = {
+      TRELLIS_DATABASE_URL: database.url,
+      TRELLIS_EGRESS_ALLOW: '127.0.0.1',
+      TRELLIS_WEBHOOK_CONCURRENCY: '2',
+      TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '2',
+      TRELLIS_WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1',
+      TRELLIS_WEBHOOK_LEASE_SECONDS: '2',
+      TRELLIS_LOG_LEVEL: 'error',
+    }
+    const one = await startServer(data, env)
+    const two = await startServer(data, env)
+    const receivers = await Promise.all(Array.from({ length: RECEIVERS }, () => startReceiver()))
+    for (const receiver of receivers)
+      receiver.answer = (response) => setTimeout(() => response.writeHead(204).end(), ANSWER_AFTER_MS)
+
+    await one.post('repos/create', { name: 'shared' })
+    for (const [i, { url }] of receivers.entries()) {
+      const on = { event: { types: ['repo.updated'] } }
+      const { status } = await one.post('webhooks/create', { name: 'shared', webhook: `hook-${i}`, url, on })
+      assert.equal(status, 200)
+    }
+    for (let i = 0; i < EVENTS; i++) await one.post('repos/update', { name: 'shared', readOnly: false })
+    const all = (count: number) =>
+      Promise.all(receivers.map((receiver) => receiver.until(({ length }) => length >= count)))
+    await all(EVENTS)
+
+    for (const { received } of receivers) {
+      const seqs = received.map(({ body }) => JSON.parse(body).seq)
+      assert.deepEqual(
+        seqs,
+        Array.from({ length: EVENTS }, (_, i) => seqs[0] + i),
+      )
+    }
+    for (const server of [one, two]) assert.ok((await successes(server)) > 0, 'one process did everything')
+
+    // Killed with deliveries in its hands.
+    for (const receiver of receivers) receiver.answer = () => {}
+    await one.post('repos/update', { name: 'shared', readOnly: false })
+    await receivers[0]?.until(
+      ({ length }) => length > EVENTS || receivers.some((r) => r.received.length > EVENTS),
+    )
+    await one.kill()
+    for (const receiver of receivers) receiver.answer = (response) => response.writeHead(204).end()
+    for (let i = 0; i < 3; i++) await two.post('repos/update', { name: 'shared', readOnly: false })
+    await Promise.all(
+      receivers.map((receiver) =>
+        receiver.until((got) => new Set(got.map(({ body }) => JSON.parse(body).seq)).size === EVENTS + 4),
+      ),
+    )
+    await two.stop()
+    for (const receiver of receivers) await receiver.close()
+    await rm(data, { recursive: true, force: true })
+    await database.drop()
+  })
+})
