@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
-import { ConfigError, parseConfig } from './config.ts'
+import { type Config, ConfigError, parseConfig } from './config.ts'
 import { SchemaTooNew } from './db/migrate.ts'
 import { GitUnusable } from './git/version.ts'
 import { createLog } from './log.ts'
+import { OtherServerKey } from './server-key.ts'
 
 // Packs that stream through are memory outside the heap. By default V8 answers every 32 MiB of it with a collection of
 // everything, which costs more than the streaming; with this it is weighed together with the heap.
@@ -14,7 +15,7 @@ async function main(): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel, (lines) => process.stdout.write(lines))
   const app = await startApp({ config, log })
-  process.stderr.write(welcome(app, config.data))
+  process.stderr.write(welcome(app, config))
 
   const stop = (signal: string) => {
     log.info('stopping', { signal })
@@ -39,25 +40,35 @@ async function main(): Promise<void> {
   })
 }
 
-function welcome({ url, ownerKey }: App, data: string): string {
-  const key = ownerKey
-    ? `
+function welcome({ url, ownerKey }: App, { data, owner }: Config): string {
+  // A key the operator chose is theirs to keep, and in no file of ours.
+  const credential = owner.key ? '$TRELLIS_OWNER_KEY' : `$(cat ${data}/owner.key)`
+  const key =
+    ownerKey && !owner.key
+      ? `
 Your API key, shown this once and kept in ${data}/owner.key:
 
   ${ownerKey}
 `
-    : ''
+      : ''
   return `
 Trellis is at ${url}
 ${key}
 Try it:
 
-  curl ${url}/api/v1/repos/create -H "authorization: Bearer $(cat ${data}/owner.key)" \\
+  curl ${url}/api/v1/repos/create -H "authorization: Bearer ${credential}" \\
     -H 'content-type: application/json' -d '{"name":"hello"}'
 
 The API is described at ${url}/reference
 
 `
+}
+
+/** A host name with several addresses fails with an error for each, and no words of its own. */
+function wordsOf(error: Error): string {
+  return error instanceof AggregateError
+    ? error.errors.map((each: Error) => each.message).join('\n')
+    : error.message
 }
 
 main().catch((error: unknown) => {
@@ -66,9 +77,8 @@ main().catch((error: unknown) => {
     error instanceof ConfigError ||
     error instanceof SchemaTooNew ||
     error instanceof GitUnusable ||
+    error instanceof OtherServerKey ||
     (error instanceof Error && 'code' in error)
-  process.stderr.write(
-    `${readable ? (error as Error).message : error instanceof Error ? error.stack : error}\n`,
-  )
+  process.stderr.write(`${readable ? wordsOf(error) : error instanceof Error ? error.stack : error}\n`)
   process.exitCode = 1
 })

@@ -12,6 +12,9 @@ export interface SettingTables {
   settings: { name: string; value: string }
 }
 
+/** The data was written with another key than the one given. */
+export class OtherServerKey extends Error {}
+
 const FINGERPRINT = 'server_key_fingerprint'
 
 /** Takes the configured secret, or the one in the data directory, made at the first start. */
@@ -37,7 +40,7 @@ export async function requireSameKey(database: Database, key: ServerKey): Promis
     return row?.value ?? fingerprint
   })
   if (known !== fingerprint)
-    throw new Error(
+    throw new OtherServerKey(
       'This database was first used with another server key. Give every process the same TRELLIS_SECRET, ' +
         'or put back the server.key file of the data directory it was first started with.',
     )
