@@ -75,7 +75,7 @@ export const settings = {
     z.string().min(32, 'must have at least 32 characters'),
   ),
   TRELLIS_OWNER_EMAIL: defaulted(
-    'Address of the account made at the first start.',
+    'Address of the account made at the first start. With the default it has an API key only; a real address can sign in as well.',
     'owner@localhost',
     z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address'),
   ),
@@ -84,7 +84,7 @@ export const settings = {
     z.string().min(16, 'must have at least 16 characters'),
   ),
   TRELLIS_OWNER_PASSWORD: setting(
-    'Password of that account. Default: made and kept in the data directory as `owner.password`.',
+    'Password of that account, when it has an address that can sign in. Default: made and kept in the data directory as `owner.password`.',
     z.string().min(10, 'must have at least 10 characters').max(256),
   ),
   TRELLIS_SIGN_UP: defaulted(
