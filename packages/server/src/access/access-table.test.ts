@@ -5,11 +5,13 @@ import { allOperations } from '../http/operations.ts'
 import { mintSecret } from '../secrets.ts'
 import {
   type Answer,
+  anonymousCookieIn,
   asEnvelope,
   type CallOptions,
   foundOrg,
   onEachDatabase,
   type Person,
+  registerAgent,
   startTestApp,
   type TestApp,
   type TestDatabase,
@@ -48,7 +50,7 @@ interface World {
 interface CallerKind {
   title: string
   options: CallOptions
-  is: 'nobody' | 'refused' | 'session' | 'key' | 'token'
+  is: 'nobody' | 'refused' | 'session' | 'key' | 'token' | 'agent'
   /** Asks to act in an organization it is no member of, or that its credential was not made in. */
   actsAbroad?: boolean
   /** Acts in an organization of its own, so that nothing of acme exists for it. */
@@ -74,6 +76,8 @@ interface Row {
   notForTokens?: true
   /** What a caller without the power sees, where it is not FORBIDDEN. */
   hides?: string
+  /** What an agent sees, who has none of these and learns of nobody else's. */
+  noneOfAgents?: string
   /** What the right caller sees, where it is not 200. */
   gives?: string
 }
@@ -116,8 +120,12 @@ const rows: Record<string, Row> = {
   '/keys/create': { input: (_, { scopes }) => ({ name: 'made', scopes: scopes ?? ['keys:read'] }) },
   '/keys/update': {
     input: async (world, caller) => ({ id: await freshKey(world, caller), name: 'renamed' }),
+    noneOfAgents: '404 KEY_NOT_FOUND',
   },
-  '/keys/revoke': { input: async (world, caller) => ({ id: await freshKey(world, caller) }) },
+  '/keys/revoke': {
+    input: async (world, caller) => ({ id: await freshKey(world, caller) }),
+    noneOfAgents: '404 KEY_NOT_FOUND',
+  },
   '/tokens/list': { input: () => ({ name: 'target' }) },
   '/tokens/validate': { input: () => ({ token: 'whatever' }) },
   '/tokens/create': { input: () => ({ name: 'target' }) },
@@ -220,6 +228,7 @@ function expected(path: string, kind: CallerKind): string {
   const input = operation.inputKeys
   if (kind.is === 'refused' || (kind.is === 'nobody' && admission !== 'anyone')) return '401 UNAUTHENTICATED'
   if (kind.actsAbroad) return '403 FORBIDDEN not_a_member'
+  if (kind.is === 'agent' && row.noneOfAgents) return row.noneOfAgents
   const passes = row.gives ?? '200'
   if (admission === 'anyone' && (kind.is === 'nobody' || !row.needs)) return passes
   if (admission === 'session') return kind.is === 'session' ? passes : '403 FORBIDDEN scope_missing'
@@ -249,7 +258,8 @@ const operations = allOperations().map(({ path, procedure }) => {
   }
 })
 
-async function kindsOfCaller({ app, acme, stray }: World): Promise<CallerKind[]> {
+async function kindsOfCaller(world: World): Promise<CallerKind[]> {
+  const { app, acme, stray } = world
   const { owner, admin, member } = acme
   const inAcme = app.client(owner.token, orgSlug)
   const key = async (scopes: Scope[], person = owner) =>
@@ -306,9 +316,36 @@ async function kindsOfCaller({ app, acme, stray }: World): Promise<CallerKind[]>
     person: owner,
   })
 
+  const unclaimed = await registerAgent(app)
+  const claimed = await registerAgent(app)
+  const { poll } = await claimed.beClaimed(stray)
+  const revokedAgent = await registerAgent(app)
+  const revokedPoll = (await revokedAgent.beClaimed(owner)).poll
+  await app.client(owner.token).agents.revoke({ registrationId: revokedAgent.registrationId })
+  const cookie = anonymousCookieIn(await app.call('invites/createAnonymous', { name: 'theirs' }))
+  const ofAgent = (title: string, token: string, scopes: Scope[]): CallerKind => ({
+    title,
+    options: { token },
+    is: 'agent',
+    outside: true,
+    role: 'owner',
+    scopes,
+  })
+
   return [
     { title: 'nobody', options: {}, is: 'nobody' },
     { title: 'nobody who names an organization', options: { org: orgSlug }, is: 'nobody' },
+    { title: 'somebody known by a cookie alone', options: { headers: { cookie } }, is: 'nobody' },
+    refused('a claimed agent with its token from before the claim', claimed.token),
+    refused('a revoked agent', revokedPoll.access_token),
+    ofAgent('an agent nobody has claimed', unclaimed.token, ['repo:read', 'repo:write']),
+    ofAgent('an agent somebody else has claimed', poll.access_token, ['repo:admin', 'org:read']),
+    {
+      title: 'an agent that names another organization',
+      options: { token: unclaimed.token, org: orgSlug },
+      is: 'agent',
+      actsAbroad: true,
+    },
     refused('garbage', 'garbage'),
     refused('garbage that begins like a key', 'trk_garbage'),
     refused('a well-formed key that was never made', mintSecret('trk')),

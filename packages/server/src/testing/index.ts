@@ -1,3 +1,4 @@
+export * from './agents.ts'
 export * from './databases.ts'
 export * from './events.ts'
 export * from './faults.ts'

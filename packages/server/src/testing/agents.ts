@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import type { Answer, TestApp } from './test-app.ts'
+
+const CLAIM_GRANT = 'urn:workos:agent-auth:grant-type:claim'
+const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+/** What an agent has to type into a page, and where. */
+export interface Ceremony {
+  user_code: string
+  expires_in: number
+  interval: number
+  verification_uri: string
+}
+
+/** An agent as a program would be one: it knows what the server told it, and nothing else. */
+export interface TestAgent {
+  registrationId: string
+  claimToken: string
+  assertion: string
+  /** From before any claim. Empty for a service_auth agent, which has none. */
+  token: string
+  /** What registering answered. */
+  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
+  registered: any
+  startClaim(email?: string): Promise<{ ceremony: Ceremony; attemptToken: string }>
+  poll(): Promise<Answer>
+  exchange(assertion?: string): Promise<Answer>
+  /** Names a person, who then types the code; gives what the agent's poll answers. */
+  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
+  beClaimed(person: { email: string; token: string }): Promise<{ poll: any; attemptToken: string }>
+}
+
+/** Asks one of the endpoints for agents: JSON, or a form where the fields are given as one. */
+export async function askAgentDoor(
+  { url }: { url: string },
+  path: string,
+  body: object | URLSearchParams | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const isForm = body instanceof URLSearchParams || typeof body === 'string'
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { ...(!isForm && { 'content-type': 'application/json' }), ...headers },
+    body: isForm ? body : JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined }
+}
+
+export const pollClaim = (app: { url: string }, claimToken: string): Promise<Answer> =>
+  askAgentDoor(
+    app,
+    '/oauth2/token',
+    new URLSearchParams({ grant_type: CLAIM_GRANT, claim_token: claimToken }),
+  )
+
+export const exchangeAssertion = (app: { url: string }, assertion: string): Promise<Answer> =>
+  askAgentDoor(app, '/oauth2/token', new URLSearchParams({ grant_type: ASSERTION_GRANT, assertion }))
+
+/** The token in the link a person is to open. */
+export function attemptTokenIn({ verification_uri }: Ceremony): string {
+  const returnTo = new URL(verification_uri).searchParams.get('return_to') ?? ''
+  return new URL(returnTo, verification_uri).searchParams.get('claim_attempt_token') ?? ''
+}
+
+export async function registerAgent(
+  app: TestApp,
+  body: object = { type: 'anonymous' },
+  headers: Record<string, string> = {},
+): Promise<TestAgent> {
+  const { status, body: registered } = await askAgentDoor(app, '/agent/identity', body, headers)
+  assert.equal(status, 200, JSON.stringify(registered))
+  const { registration_id, claim_token, identity_assertion = '' } = registered
+  const exchange = (assertion = identity_assertion) => exchangeAssertion(app, assertion)
+  const agent: TestAgent = {
+    registrationId: registration_id,
+    claimToken: claim_token,
+    assertion: identity_assertion,
+    token: identity_assertion ? (await exchange()).body.access_token : '',
+    registered,
+    exchange,
+    poll: () => pollClaim(app, claim_token),
+    async startClaim(email) {
+      const answer = await askAgentDoor(app, '/agent/identity/claim', {
+        claim_token,
+        ...(email && { login_hint: email }),
+      })
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      const ceremony: Ceremony = answer.body.claim_attempt
+      return { ceremony, attemptToken: attemptTokenIn(ceremony) }
+    },
+    async beClaimed({ email, token }) {
+      const { ceremony, attemptToken } = await agent.startClaim(email)
+      const input = { claimAttemptToken: attemptToken, userCode: ceremony.user_code }
+      const { status, body } = await app.call('agents/claimComplete', input, { token })
+      assert.equal(status, 200, JSON.stringify(body))
+      const { body: poll } = await agent.poll()
+      assert.ok(poll.access_token, JSON.stringify(poll))
+      return { poll, attemptToken }
+    },
+  }
+  return agent
+}
+
+/** A code that is not this one. */
+export const wrongCode = (right: string): string => String((Number(right) + 1) % 1_000_000).padStart(6, '0')
+
+/** What a caller without an account sends to be known again. */
+export function anonymousCookieIn({ headers }: Answer): string {
+  const cookie = headers.getSetCookie().find((line) => line.startsWith('trellis.anonymous='))
+  assert.ok(cookie, 'no cookie was set')
+  return cookie.split(';')[0] ?? ''
+}
