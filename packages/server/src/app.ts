@@ -36,7 +36,7 @@ import { createMetrics, createMetricsDoor } from './http/metrics.ts'
 import { implement } from './http/operations.ts'
 import { createPages } from './http/pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
-import { closeGracefully, openListener, portOf, serve } from './http/server.ts'
+import { closeGracefully, type Door, openListener, portOf, serve } from './http/server.ts'
 import { newId } from './ids.ts'
 import { invitesHandlers } from './invites/handlers.ts'
 import { createInvitesService } from './invites/service.ts'
@@ -144,7 +144,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       clock,
       newId,
       issuer: baseUrl,
-      emailOf: async (userId) => (await people.find(userId))?.email,
+      personOf: people.get,
     })
     const registrations = createRegistrationsService({
       database,
@@ -152,6 +152,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       orgs,
       grants,
       codes,
+      throttles,
       clock,
       newId,
       baseUrl,
@@ -166,7 +167,10 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       codes,
       throttles,
       clock,
-      revokeTokensIn: tokens.revokeMintedByIn,
+      revokeCredentialsIn: async (tx, author, orgId, actorId) => {
+        await tokens.revokeMintedByIn(tx, author, orgId, actorId)
+        await invites.revokeCreatedByIn(tx, author, orgId, actorId)
+      },
     })
     const expiry = createExpiry(
       { repositories: repos.deleteExpired, organizations: orgs.deleteExpired, throttles: throttles.sweep },
@@ -247,6 +251,13 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     const loginPage = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp: config.signUp })
     const claimPage = createClaimPage({ agents, authenticate, forms })
     const invitePage = createInvitePage({ invites, baseUrl })
+    /** Pages are counted by address, whoever is signed in there. */
+    const counted = (door: Door): Door => {
+      return (exchange) => {
+        admission.countStranger(exchange)
+        return door(exchange)
+      }
+    }
     const bodyLimit: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
     const commitLimit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }
     let stopping = false
@@ -279,14 +290,14 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       }),
       git: createGitDoor({ admission, repos, fetches: code.fetches, pushes: code.pushes }),
       routes: {
-        ...createDiscovery(baseUrl),
+        ...createDiscovery(baseUrl, config.anonymous),
         ...createAgentDoor({ registrations, grants, signingKeys, rateLimit, enabled: config.anonymous }),
-        'GET /login': loginPage.get,
-        'POST /login': loginPage.post,
-        'GET /claim': claimPage.get,
-        'POST /claim': claimPage.post,
-        [`GET ${INVITE_PREFIX}*`]: invitePage.get,
-        [`POST ${INVITE_PREFIX}*`]: invitePage.post,
+        'GET /login': counted(loginPage.get),
+        'POST /login': counted(loginPage.post),
+        'GET /claim': counted(claimPage.get),
+        'POST /claim': counted(claimPage.post),
+        [`GET ${INVITE_PREFIX}*`]: counted(invitePage.get),
+        [`POST ${INVITE_PREFIX}*`]: counted(invitePage.post),
         ...createPages({
           baseUrl,
           limits,

@@ -27,8 +27,8 @@ export interface GrantsDeps {
   clock: Clock
   newId: NewId
   issuer: string
-  /** The address of the person who claimed a registration, for its assertions. */
-  emailOf(userId: string): Promise<string | undefined>
+  /** The person who claimed a registration, for its assertions. */
+  personOf(userId: string): Promise<{ email: string; emailVerified: boolean }>
 }
 
 type Identity = { id: string; kind: store.AgentKind; generation: number; claimedBy?: string | null }
@@ -36,11 +36,12 @@ type Identity = { id: string; kind: store.AgentKind; generation: number; claimed
 export type Grants = ReturnType<typeof createGrants>
 
 /** Access tokens for agents, and the assertions they trade for them. */
-export function createGrants({ database, signingKeys, clock, newId, issuer, emailOf }: GrantsDeps) {
+export function createGrants({ database, signingKeys, clock, newId, issuer, personOf }: GrantsDeps) {
   async function assert({ id, kind, generation, claimedBy }: Identity) {
-    const email = claimedBy ? await emailOf(claimedBy) : undefined
+    const person = claimedBy ? await personOf(claimedBy) : undefined
+    const claims = person && { email: person.email, email_verified: person.emailVerified }
     const jwt = await signingKeys.sign(
-      { sub: id, client_id: id, registration_type: kind, generation, ...(email && { email }) },
+      { sub: id, client_id: id, registration_type: kind, generation, ...claims },
       { type: ASSERTION_TYPE, issuer, ttlSeconds: ASSERTION_SECONDS },
     )
     return { jwt, expiresAt: clock() + ASSERTION_SECONDS * 1000 }

@@ -6,6 +6,7 @@ import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret } from '../secrets.ts'
+import type { Throttles } from '../throttles.ts'
 import { type CodeHasher, mintClaimSecret, mintCode } from './codes.ts'
 import type { Grants } from './grants.ts'
 import { normalAddress, statusOf } from './registration-state.ts'
@@ -21,6 +22,7 @@ export interface RegistrationsDeps {
   orgs: OrgsService
   grants: Grants
   codes: CodeHasher
+  throttles: Throttles
   clock: Clock
   newId: NewId
   baseUrl: string
@@ -43,13 +45,14 @@ export type RegistrationsService = ReturnType<typeof createRegistrationsService>
 
 /** How an agent comes to an identity, and asks a person to stand for it. */
 export function createRegistrationsService(deps: RegistrationsDeps) {
-  const { database, events, orgs, grants, codes, clock, newId, baseUrl, limits } = deps
+  const { database, events, orgs, grants, codes, throttles, clock, newId, baseUrl, limits } = deps
 
   async function requireRoom(address: string | undefined): Promise<void> {
     if (address === undefined) return
-    const count = await store.countFrom(database.db, address, clock() - REGISTRATION_MS)
-    if (count >= limits.registrationsPerAddress)
-      throw new AgentRefusal(429, 'rate_limited', 'Too many agents have registered from this address today')
+    await throttles.take(`register address ${address}`, {
+      count: limits.registrationsPerAddress,
+      windowMs: REGISTRATION_MS,
+    })
   }
 
   async function registerIn(tx: Tx, kind: store.AgentKind, email: string | null, address: string) {

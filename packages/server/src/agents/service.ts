@@ -24,8 +24,8 @@ export interface AgentsDeps {
   codes: CodeHasher
   throttles: Throttles
   clock: Clock
-  /** Ends the repository tokens an agent made. */
-  revokeTokensIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void>
+  /** Ends what an agent has handed out: repository tokens and invites. */
+  revokeCredentialsIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void>
 }
 
 const HOUR_MS = 60 * 60 * 1000
@@ -39,7 +39,7 @@ export type AgentsService = ReturnType<typeof createAgentsService>
 
 /** How a person takes an agent on, and lets it go. */
 export function createAgentsService(deps: AgentsDeps) {
-  const { database, events, orgs, repos, people, codes, throttles, clock, revokeTokensIn } = deps
+  const { database, events, orgs, repos, people, codes, throttles, clock, revokeCredentialsIn } = deps
 
   async function open(claimAttemptToken: string) {
     const attempt = await store.findAttempt(database.db, hashSecret(claimAttemptToken))
@@ -131,7 +131,7 @@ export function createAgentsService(deps: AgentsDeps) {
       await database.transact(async (tx) => {
         const revoked = await store.revoke(tx, registrationId, clock())
         if (!revoked) return
-        await revokeTokensIn(tx, by(caller), revoked.org_id, registrationId)
+        await revokeCredentialsIn(tx, by(caller), revoked.org_id, registrationId)
         await events.append(tx, {
           ...by(caller),
           scope: orgScope(revoked.org_id),

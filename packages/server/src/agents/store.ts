@@ -90,16 +90,6 @@ export const listClaimedBy = (
     .limit(limit)
     .execute()
 
-export async function countFrom(q: Db, address: string, since: number): Promise<number> {
-  const { count } = await q
-    .selectFrom('agent_registrations')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('address', '=', address)
-    .where('created_at', '>', since)
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** Makes `userId` the one who claimed it, unless somebody else was first or it has ended. */
 export const claim = (
   tx: Tx,
@@ -152,8 +142,13 @@ export async function notePoll(
   return early
 }
 
-/** A new attempt ends the ones before it. */
+/** A new attempt ends the ones before it; of several at once, each waits for the one before. */
 export async function insertAttempt(tx: Tx, row: Insertable<ClaimAttemptsTable>): Promise<void> {
+  await tx
+    .updateTable('agent_registrations')
+    .set((eb) => ({ generation: eb.ref('generation') }))
+    .where('id', '=', row.registration_id)
+    .execute()
   await tx
     .updateTable('claim_attempts')
     .set({ superseded: 1 })

@@ -1,3 +1,4 @@
+import type { ErrorData } from '@trellis/contract'
 import * as z from 'zod'
 import { GrantRefused, type Grants } from '../agents/grants.ts'
 import { AgentRefusal, type RegistrationsService } from '../agents/registrations.ts'
@@ -78,7 +79,9 @@ export function createAgentDoor(deps: AgentDoorDeps): Record<string, Door> {
       try {
         const address = limitedAddress(exchange.address)
         if (address) rateLimit.take(`address:${address}`)
-        sendJson(exchange, 200, await work(exchange), noStore)
+        const answer = await work(exchange)
+        if (answer === undefined) send(exchange, 200, 'text/plain; charset=utf-8', '', noStore)
+        else sendJson(exchange, 200, answer, noStore)
       } catch (error) {
         answerRefusal(exchange, error)
       }
@@ -89,11 +92,10 @@ export function createAgentDoor(deps: AgentDoorDeps): Record<string, Door> {
     'POST /agent/identity': answered(register),
     'POST /agent/identity/claim': answered(claim),
     'POST /oauth2/token': answered(grant),
-    'POST /oauth2/revoke': async (exchange) => {
+    'POST /oauth2/revoke': answered(async (exchange) => {
       const token = (await form(exchange)).get('token')
       if (token) await grants.revokeToken(token)
-      send(exchange, 200, 'text/plain; charset=utf-8', '', noStore)
-    },
+    }),
     'GET /.well-known/jwks.json': async (exchange) =>
       sendJson(exchange, 200, await signingKeys.jwks(), { 'cache-control': 'public, max-age=300' }),
   }
@@ -106,9 +108,11 @@ function answerRefusal(exchange: Exchange, error: unknown): void {
     sendJson(exchange, error.status, { error: error.error, message: error.message }, noStore)
   else if (error instanceof GrantRefused)
     sendJson(exchange, 400, { error: error.error, error_description: error.message }, noStore)
-  else if (error instanceof Fault && error.code === 'TOO_MANY_REQUESTS')
-    sendJson(exchange, 429, { error: 'rate_limited', message: error.message }, noStore)
-  else throw error
+  else if (error instanceof Fault && error.code === 'TOO_MANY_REQUESTS') {
+    const { retryAfterMs = 0 } = error.data as ErrorData<'TOO_MANY_REQUESTS'>
+    const headers = { ...noStore, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+    sendJson(exchange, 429, { error: 'rate_limited', message: error.message }, headers)
+  } else throw error
 }
 
 async function body<T>({ request }: Exchange, schema: z.ZodType<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import type { ErrorData } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { POST_CLAIM_SCOPES } from '../access/powers.ts'
 import type { AgentsService } from '../agents/service.ts'
@@ -8,6 +9,7 @@ import type { Authenticate } from './authenticate.ts'
 import type { Exchange } from './exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
+import { loginPath } from './login-page.ts'
 import { redirect, sendPage } from './page.ts'
 
 export interface ClaimPageDeps {
@@ -17,13 +19,14 @@ export interface ClaimPageDeps {
 }
 
 const TOKEN = 'claim_attempt_token'
+const claimPath = (token: string) => `/claim?${TOKEN}=${encodeURIComponent(token)}`
 
 /** Where a person sees which agent asks for what, and types the code it shows. */
 export function createClaimPage({ agents, authenticate, forms }: ClaimPageDeps) {
   async function signedIn(exchange: Exchange, token: string): Promise<Caller | undefined> {
     const caller = await authenticate(exchange.request.headers)
     if (caller?.credential.kind === 'session') return caller
-    redirect(exchange, `/login?return_to=${encodeURIComponent(`/claim?${TOKEN}=${token}`)}`)
+    redirect(exchange, loginPath(claimPath(token)))
     return undefined
   }
 
@@ -64,7 +67,7 @@ link, or told you a code, close this page: whoever they are, they would act in y
   return {
     async get(exchange: Exchange): Promise<void> {
       const token = new URLSearchParams(exchange.query).get(TOKEN) ?? ''
-      await inWords(exchange, async () => {
+      await inWords(exchange, token, async () => {
         const caller = await signedIn(exchange, token)
         if (caller) await show(exchange, caller, token)
       })
@@ -74,7 +77,7 @@ link, or told you a code, close this page: whoever they are, they would act in y
       const fields = await forms.read(exchange)
       const token = fields.get(TOKEN) ?? ''
       const userCode = (fields.get('user_code') ?? '').trim()
-      await inWords(exchange, async () => {
+      await inWords(exchange, token, async () => {
         const caller = await signedIn(exchange, token)
         if (!caller) return
         try {
@@ -95,20 +98,29 @@ link, or told you a code, close this page: whoever they are, they would act in y
 }
 
 /** Errors of the operations as a person reads them. */
-async function inWords(exchange: Exchange, work: () => Promise<void>): Promise<void> {
+async function inWords(exchange: Exchange, token: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    const detail =
-      error.code === 'AGENT_CLAIM_WRONG_ACCOUNT'
-        ? `It asked for ${(error.data as { claimEmail: string }).claimEmail}. Sign in with that account.`
-        : 'Ask the agent for a new link.'
-    tell(exchange, error.status, error.message, detail)
+    tell(exchange, error.status, error.message, adviceOn(error, token))
   }
 }
 
-function tell(exchange: Exchange, status: number, title: string, text: string): void {
-  const body: Html = html`<p>${text}</p>`
-  sendPage(exchange, status, { title, body })
+function adviceOn({ code, data }: Fault, token: string): string | Html {
+  switch (code) {
+    case 'AGENT_CLAIM_WRONG_ACCOUNT': {
+      const { claimEmail } = data as ErrorData<'AGENT_CLAIM_WRONG_ACCOUNT'>
+      const path = loginPath(claimPath(token), { switching: true })
+      return html`It asked for ${claimEmail}. If that is you, <a href="${path}">sign in with that account</a>.`
+    }
+    case 'TOO_MANY_REQUESTS':
+      return 'Too many codes were tried. Wait an hour, then ask the agent for a new link.'
+    default:
+      return 'Ask the agent for a new link.'
+  }
+}
+
+function tell(exchange: Exchange, status: number, title: string, text: string | Html): void {
+  sendPage(exchange, status, { title, body: html`<p>${text}</p>` })
 }

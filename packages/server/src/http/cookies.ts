@@ -15,7 +15,8 @@ export function createCookie(
   }: { maxAgeSeconds: number; secure: boolean; sameSite?: 'Lax' | 'Strict' },
 ): Cookie {
   const attributes = `Path=/; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`
-  const start = `${name}=`
+  // The prefix keeps neighbours on the same domain from setting it.
+  const start = `${secure ? '__Host-' : ''}${name}=`
   return {
     read(header) {
       const found = header?.split(';').find((part) => part.trim().startsWith(start))

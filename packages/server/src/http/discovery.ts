@@ -5,7 +5,7 @@ import { send, sendJson } from './exchange.ts'
 import type { Door } from './server.ts'
 
 /** How a program that was answered 401 finds out by itself what to do next. */
-export function createDiscovery(baseUrl: string): Record<string, Door> {
+export function createDiscovery(baseUrl: string, agentsMayRegister: boolean): Record<string, Door> {
   const scopes = Scope.options.filter((scope) => scope !== '*')
   const resource = {
     resource: baseUrl,
@@ -28,7 +28,7 @@ export function createDiscovery(baseUrl: string): Record<string, Door> {
       skill: `${baseUrl}/auth.md`,
       identity_endpoint: `${baseUrl}/agent/identity`,
       claim_endpoint: `${baseUrl}/agent/identity/claim`,
-      identity_types_supported: ['anonymous', 'service_auth'],
+      identity_types_supported: agentsMayRegister ? ['anonymous', 'service_auth'] : [],
     },
   }
   const cached = { 'cache-control': 'public, max-age=300' }

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { ServerKey } from '../server-key.ts'
 import { readBytes } from './body.ts'
 import type { Cookie } from './cookies.ts'
@@ -45,9 +45,8 @@ export function createForms({
       const nonce = cookie.read(request.headers.cookie)
       const given = Buffer.from(fields.get(FIELD) ?? '')
       const wanted = Buffer.from(nonce ? tokenFor(nonce) : '')
-      const from = request.headers.origin
       const isOurs =
-        (from === undefined || from === origin) &&
+        comesFromHere(request.headers, origin) &&
         wanted.length > 0 &&
         given.length === wanted.length &&
         timingSafeEqual(given, wanted)
@@ -55,4 +54,11 @@ export function createForms({
       return fields
     },
   }
+}
+
+/** Browsers say where a request comes from, and no page can make them say otherwise. Other programs need not. */
+function comesFromHere(headers: IncomingHttpHeaders, origin: string): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  return headers.origin === undefined || headers.origin === origin
 }

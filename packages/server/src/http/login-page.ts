@@ -16,6 +16,12 @@ export interface LoginDeps {
   signUp: Config['signUp']
 }
 
+/** Asks for the form even from somebody signed in, who wants to be somebody else. */
+const SWITCH = 'switch'
+
+export const loginPath = (returnTo: string, { switching = false } = {}): string =>
+  `/login?${switching ? `${SWITCH}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
+
 /** Signing in, and up, without JavaScript; then on to where the person was going. */
 export function createLoginPage({ auth, authenticate, forms, passwordLimit, signUp }: LoginDeps) {
   function show(exchange: Exchange, returnTo: string, problem?: string): void {
@@ -53,8 +59,10 @@ ${email}${password('new-password')}
 
   return {
     async get(exchange: Exchange): Promise<void> {
-      const returnTo = localPath(new URLSearchParams(exchange.query).get('return_to'))
-      if (await authenticate(exchange.request.headers)) return redirect(exchange, returnTo)
+      const query = new URLSearchParams(exchange.query)
+      const returnTo = localPath(query.get('return_to'))
+      const isToStay = !query.has(SWITCH) && (await authenticate(exchange.request.headers))
+      if (isToStay) return redirect(exchange, returnTo)
       show(exchange, returnTo)
     },
 
@@ -78,5 +86,5 @@ ${email}${password('new-password')}
 
 /** Only ever back to a page of our own: a path, and nothing a browser could take for another host. */
 export function localPath(path: string | null): string {
-  return path && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path) ? path : '/'
+  return path && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/'
 }

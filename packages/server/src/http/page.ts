@@ -31,6 +31,8 @@ ${body}
 `
   send(exchange, status, 'text/html; charset=utf-8', page.text, {
     'content-security-policy': POLICY,
+    // Under no-referrer a browser hides from us too that a form comes from our own page.
+    'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
     ...headers,
   })

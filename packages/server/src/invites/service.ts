@@ -114,7 +114,9 @@ export function createInvitesService(deps: InvitesDeps) {
       const repo = existing ?? (await repos.createIn(tx, caller, { name: input.name, defaultBranch: 'main' }))
       return { invite: await createIn(tx, caller, repo, input), secret }
     })
-    if (secret) asker.remember(secret)
+    // Also somebody known is told again: the cookie has to last as long as what was made now.
+    const kept = secret ?? asker.anonymousSecret
+    if (kept) asker.remember(kept)
     return invite
   }
 
@@ -170,7 +172,6 @@ export function createInvitesService(deps: InvitesDeps) {
         throw new Fault('INVITE_UNAVAILABLE', { reason: 'repo_unavailable' })
       // Whoever opens a link is known by nothing but the link.
       const author: Author = { actor: { kind: 'anonymous', id: invite.id }, credentialId: invite.id }
-      const ttlSeconds = Math.min(invite.grant_ttl_seconds, Math.ceil((invite.expires_at - clock()) / 1000))
       const token = await database.transact(async (tx) => {
         if (!(await store.countReveal(tx, invite.id, clock()))) return undefined
         await events.append(tx, {
@@ -180,7 +181,15 @@ export function createInvitesService(deps: InvitesDeps) {
           subject: invite.id,
           payload: { scope: invite.scope },
         })
-        return tokens.mintIn(tx, author, repo, { scope: invite.scope, op: 'invite', ttlSeconds })
+        // It ends with the invite or the repository, if they end first.
+        const expires_at = Math.min(invite.expires_at, repo.expires_at ?? Number.MAX_SAFE_INTEGER)
+        const ttlSeconds = invite.grant_ttl_seconds
+        return tokens.mintIn(
+          tx,
+          author,
+          { ...repo, expires_at },
+          { scope: invite.scope, op: 'invite', ttlSeconds },
+        )
       })
       if (!token) {
         // Somebody else took the last one, or it was revoked, between the look and the count.
@@ -217,10 +226,12 @@ export function createInvitesService(deps: InvitesDeps) {
       return { items: rows.map(present) }
     },
 
-    /** Ends what somebody made in an organization they leave. */
+    /** Ends what somebody made in an organization they leave, and the clones taken from it. */
     async revokeCreatedByIn(tx: Tx, author: Author, orgId: string, creatorId: string): Promise<void> {
       for (const { id, repo_id } of await store.revokeCreatedBy(tx, { orgId, creatorId, now: clock() }))
         await events.append(tx, { ...author, scope: repoScope(repo_id), type: 'invite.revoked', subject: id })
+      for (const { id } of await store.listRevealedBy(tx, { orgId, creatorId }))
+        await tokens.revokeMintedByIn(tx, author, orgId, id)
     },
 
     async list(

@@ -121,3 +121,16 @@ export const revokeCreatedBy = (
     .where('revoked_at', 'is', null)
     .returning(['id', 'repo_id'])
     .execute()
+
+/** The invites of somebody that were opened, live or not. */
+export const listRevealedBy = (
+  q: Db,
+  { orgId, creatorId }: { orgId: string; creatorId: string },
+): Promise<{ id: string }[]> =>
+  q
+    .selectFrom('invites')
+    .select('id')
+    .where('creator_id', '=', creatorId)
+    .where('org_id', '=', orgId)
+    .where('reveal_count', '>', 0)
+    .execute()

@@ -68,6 +68,13 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     throw new Error('No free slug for a personal organization')
   }
 
+  /** A person stands in an organization by membership; an agent in its own, without being a member. */
+  async function findStanding(caller: Caller, slug: string): Promise<store.MembershipRow | undefined> {
+    if (caller.credential.kind !== 'agent') return store.findMembership(database.db, caller.actor.id, slug)
+    const org = await store.findById(database.db, caller.org.id)
+    return org && { ...org, role: caller.role }
+  }
+
   /**
    * Finds the organization a slug addresses and asks for `power` in it. One the caller is no member of looks the same
    * as one that does not exist. A credential made in one organization opens no other.
@@ -75,7 +82,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
   async function open(caller: Caller, slug: string, power: Power) {
     const org =
       caller.credential.kind === 'session' || caller.org.slug === slug
-        ? await store.findMembership(database.db, caller.actor.id, slug)
+        ? await findStanding(caller, slug)
         : undefined
     if (!org) throw forbidden('not_a_member')
     const inside: Caller = {
@@ -192,6 +199,10 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
       requirePower(caller, 'org:read')
+      if (caller.credential.kind === 'agent') {
+        const own = await findStanding(caller, caller.org.slug)
+        return { items: own ? [present(own)] : [], nextCursor: null }
+      }
       const rows = await store.listMemberships(database.db, caller.actor.id, {
         after: textCursor.decode(cursor) ?? '',
         limit: limit + 1,

@@ -120,13 +120,12 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     return repo
   }
 
-  async function removeIn(tx: Tx, author: Author, id: string): Promise<boolean> {
-    const repo = await store.remove(tx, id)
+  async function noteRemovalIn(tx: Tx, author: Author, repo: store.RepoRow | undefined): Promise<boolean> {
     if (!repo) return false
     await orgs.subtractRepoIn(tx, repo.org_id)
     await events.append(tx, {
       ...author,
-      scope: repoScope(id),
+      scope: repoScope(repo.id),
       type: 'repo.deleted',
       subject: repo.name,
       payload: { name: repo.name },
@@ -167,7 +166,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     /** Removes the repositories whose time is over. */
     async deleteExpired(): Promise<void> {
       for (const { id } of await store.listExpired(database.db, clock()))
-        await database.transact((tx) => removeIn(tx, bySystem, id))
+        await database.transact(async (tx) =>
+          noteRemovalIn(tx, bySystem, await store.removeExpired(tx, id, clock())),
+        )
     },
 
     /** How many bytes a repository may still grow by. */
@@ -255,7 +256,8 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       const { id } = await open(caller, name, 'repo:admin')
       requireThawed(caller)
       return database.transact(async (tx) => {
-        if (!(await removeIn(tx, by(caller), id))) throw new Fault('REPO_NOT_FOUND', { name })
+        if (!(await noteRemovalIn(tx, by(caller), await store.remove(tx, id))))
+          throw new Fault('REPO_NOT_FOUND', { name })
         return { deleted: true }
       })
     },

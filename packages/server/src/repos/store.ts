@@ -89,6 +89,10 @@ export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Pro
 export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
   tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()
 
+/** Undefined when it is gone, or somebody has made it last in the meantime. */
+export const removeExpired = (tx: Tx, id: string, now: number): Promise<RepoRow | undefined> =>
+  tx.deleteFrom('repos').where('id', '=', id).where('expires_at', '<=', now).returningAll().executeTakeFirst()
+
 /** Notes that refs changed and how much the packs grew. Undefined when the repository is gone. */
 export const recordChange = (
   tx: Tx,
