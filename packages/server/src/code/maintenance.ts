@@ -24,8 +24,9 @@ export interface MaintenanceDeps {
   log: Log
 }
 
-/** A burst of pushes is looked at once, when it is over. */
+/** A burst of pushes is looked at once, when it is over or has lasted for long. */
 const SETTLE_MS = 3_000
+const LONGEST_BURST_MS = 30_000
 const SWEEP_EVERY_MS = 15 * 60_000
 /** How long nobody must have listed a pack before it goes: whoever has just read the list may still open it. */
 const GRACE_MS = 60 * 60_000
@@ -37,7 +38,7 @@ export type Maintenance = ReturnType<typeof createMaintenance>
 /** Keeps repositories fast and removes what nobody needs, in the background, one repository at a time. */
 export function createMaintenance(deps: MaintenanceDeps) {
   const { database, repos, repositories, directories, packs, scratch, clock, log } = deps
-  const due = new Map<string, NodeJS.Timeout>()
+  const due = new Map<string, { since: number; timer: NodeJS.Timeout }>()
   /** The packs for which this process has written indexes. */
   const indexed = new Map<string, string>()
   let work: Promise<void> = Promise.resolve()
@@ -115,12 +116,16 @@ export function createMaintenance(deps: MaintenanceDeps) {
   }
 
   function hint(repoId: string): void {
-    if (stopped || due.has(repoId)) return
+    if (stopped) return
+    const waiting = due.get(repoId)
+    const since = waiting?.since ?? performance.now()
+    if (performance.now() - since > LONGEST_BURST_MS) return
+    clearTimeout(waiting?.timer)
     const run = () => {
       due.delete(repoId)
       void enqueue('tend', () => tend(repoId))
     }
-    due.set(repoId, setTimeout(run, SETTLE_MS).unref())
+    due.set(repoId, { since, timer: setTimeout(run, SETTLE_MS).unref() })
   }
 
   const timer = setInterval(() => void enqueue('sweep', sweep), SWEEP_EVERY_MS).unref()
@@ -134,7 +139,7 @@ export function createMaintenance(deps: MaintenanceDeps) {
     async stop(): Promise<void> {
       stopped = true
       clearInterval(timer)
-      for (const timeout of due.values()) clearTimeout(timeout)
+      for (const { timer } of due.values()) clearTimeout(timer)
       await work
     },
   }

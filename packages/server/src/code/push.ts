@@ -1,11 +1,10 @@
 import type { Caller } from '../access/caller.ts'
 import { by } from '../events/service.ts'
 import { Fault } from '../fault.ts'
-import type { Repo } from '../git/command.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/pack-intake.ts'
 import type { PackInfo, PackStore } from '../git/pack-store.ts'
-import { describeTips, gatherFacts, type Tip } from '../git/push-facts.ts'
+import { describeUpdates, gatherFacts } from '../git/push-facts.ts'
 import { pushProgress, pushReport } from '../git/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/receive-pack.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
@@ -51,7 +50,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
   async function examine(
     repo: RepoRow,
     push: Push,
-    { quarantined, opened }: { quarantined: QuarantinedRepo; opened: Repo },
+    quarantined: QuarantinedRepo,
     onProgress: (chunk: Buffer) => void,
   ): Promise<Examined> {
     const refused = new Map<PushCommand, string>()
@@ -70,35 +69,33 @@ export function createPushService({ repositories, landings, repos, packs, limits
       }
     }
     const wanted = push.commands.filter((command) => !refused.has(command))
-    const tips = await checkTips(quarantined, wanted, refused)
-    const pack = hasObjects ? await packs.adopt(quarantined.objects) : undefined
-    const changes = await describeChanges(repo, { quarantined, opened }, wanted, tips, refused)
-    return { pack, unpackError: null, refused, changes }
-  }
-
-  async function describeChanges(
-    repo: RepoRow,
-    { quarantined }: { quarantined: QuarantinedRepo; opened: Repo },
-    wanted: PushCommand[],
-    tips: Map<Oid, Tip>,
-    refused: Map<PushCommand, string>,
-  ): Promise<RefChange[]> {
     const current = new Map((await repositories.refs(repo)).map(({ name, oid }) => [name, oid]))
-    const base = current.get(headRef(repo)) ?? null
+    const moves = wanted.filter((command) => isBranchMove(command, current)).slice(0, DESCRIBED_BRANCHES)
+    const tips = wanted.flatMap(({ after }) => after ?? [])
+    // None of these waits for another, and nothing counts before all are done: a pack that nobody lists is swept away.
+    const [broken, described, pack] = await allDone(
+      findBrokenTips(quarantined, tips),
+      describeUpdates(quarantined, tips, moves),
+      hasObjects ? packs.adopt(quarantined.objects) : undefined,
+    )
     const changes: RefChange[] = []
-    let described = 0
+    const base = current.get(headRef(repo)) ?? null
     for (const command of wanted) {
       const { ref, before, after } = command
-      if (!ref || refused.has(command)) continue
-      const isBranchMove =
-        after !== null && ref.startsWith('refs/heads/') && current.get(ref) === (before ?? undefined)
-      const facts =
-        isBranchMove && described++ < DESCRIBED_BRANCHES
-          ? await gatherFacts(quarantined, { before, after }, { base: before ? null : base })
-          : undefined
-      changes.push({ ref, before, after, peeled: (after && tips.get(after)?.peeled) ?? null, facts })
+      const tip = after && !broken.has(after) ? described.tips.get(after) : undefined
+      if (after && !tip) refused.set(command, 'missing necessary objects')
+      else if (tip && tip.type !== 'commit' && ref?.startsWith('refs/heads/'))
+        refused.set(command, 'a branch must be a commit')
+      else if (ref) {
+        const move = moves.find((candidate) => candidate === command)
+        const facts =
+          move &&
+          (described.facts.get(move) ??
+            (await gatherFacts(quarantined, move, { base: before ? null : base })))
+        changes.push({ ref, before, after, peeled: tip?.peeled ?? null, facts })
+      }
     }
-    return changes
+    return { pack, unpackError: null, refused, changes }
   }
 
   async function land(caller: Caller, repo: RepoRow, push: Push, examined: Examined) {
@@ -131,8 +128,8 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const { capabilities } = push
       const onProgress = (chunk: Buffer | string) => write(pushProgress(capabilities, chunk))
 
-      const examined = await repositories.withQuarantine(repo, signal, (quarantined, opened) =>
-        examine(repo, push, { quarantined, opened }, onProgress),
+      const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
+        examine(repo, push, quarantined, onProgress),
       )
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
@@ -169,26 +166,19 @@ function reasonAgainst(repo: RepoRow, { ref, after }: PushCommand): string | und
   return undefined
 }
 
-/** A tip must be there with everything below it, and a branch must be a commit. */
-async function checkTips(
-  quarantined: QuarantinedRepo,
-  wanted: PushCommand[],
-  refused: Map<PushCommand, string>,
-): Promise<Map<Oid, Tip>> {
-  const oids = wanted.flatMap(({ after }) => after ?? [])
-  if (oids.length === 0) return new Map()
-  const broken = await findBrokenTips(quarantined, oids)
-  const tips = await describeTips(
-    quarantined,
-    oids.filter((oid) => !broken.has(oid)),
-  )
-  for (const command of wanted) {
-    const { ref, after } = command
-    if (!after) continue
-    const tip = tips.get(after)
-    if (!tip) refused.set(command, 'missing necessary objects')
-    else if (ref?.startsWith('refs/heads/') && tip.type !== 'commit')
-      refused.set(command, 'a branch must be a commit')
-  }
-  return tips
+/** A branch that is created or moved from where it is now. */
+function isBranchMove(
+  command: PushCommand,
+  current: ReadonlyMap<RefName, Oid>,
+): command is PushCommand & { after: Oid } {
+  const { ref, before, after } = command
+  return Boolean(after && ref?.startsWith('refs/heads/') && current.get(ref) === (before ?? undefined))
+}
+
+/** Like Promise.all, but a failure is thrown only when all have ended. */
+async function allDone<T extends readonly unknown[]>(
+  ...work: T
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }

@@ -42,8 +42,8 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
     const { stdout } = await repo.run({
       verb: 'index-pack',
       options: ['--stdin', '--fix-thin', toleratedFaults, '--show-resolving-progress'],
-      // Larger blobs are hashed in pieces and not held in memory.
-      config: { 'core.bigFileThreshold': '32m' },
+      // Larger blobs are hashed in pieces and not held in memory. What is adopted is synced then.
+      config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: bounded(intake.pack, intake.maxBytes),
       onStderr: (chunk) => {
         // A failure is reported as a reason; git's own words may name directories.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Oid } from './names.ts'
-import { describeTips, gatherFacts } from './push-facts.ts'
+import { describeTips, describeUpdates, gatherFacts } from './push-facts.ts'
 import { createTestRepo, oid, type TestRepo } from './test-repo.ts'
 
 let repo: TestRepo
@@ -61,4 +61,47 @@ test('a new branch is compared with where it left the base, or with nothing', as
 test('a long list of paths is cut and says so', async () => {
   const facts = await gatherFacts(repo.repo, { before: first, after: third }, { maxPaths: 2 })
   assert.deepEqual([facts.changedPaths, facts.pathsTruncated], [['a.txt', 'dir/b.txt'], true])
+})
+
+/** What one process found out about an update; undefined when it leaves it to the others. */
+const read = async (before: Oid | null, after: Oid) => {
+  const update = { before, after }
+  return (await describeUpdates(repo.repo, [after], [update])).facts.get(update)
+}
+
+test('a straight move is understood from its objects, with the same result', async () => {
+  const steps: Record<string, string | undefined>[] = [
+    { 'dir/b.txt': 'new', 'dir.txt': '1', 'dir-x/a': '2', 'dir/deep/er/c': '3', 'dir/ü': '4' },
+    // A directory becomes a file, and a file a directory.
+    { 'dir/deep/er/c': undefined, 'dir/deep/er': 'file', 'dir.txt': undefined, 'dir.txt/now': 'x' },
+    { 'dir-x/a': undefined, 'a.txt': undefined, '\u{10FFFF}': 'x', '\uFFFD': 'y' },
+    {},
+    { 'dir/deep/er': undefined },
+  ]
+  let tip = first
+  for (const step of steps) {
+    const next = repo.commit(step, tip)
+    for (const start of [tip, first])
+      assert.deepEqual(await read(start, next), await gatherFacts(repo.repo, { before: start, after: next }))
+    tip = next
+  }
+  const executable = repo.git(['mktree'], repo.git(['ls-tree', tip]).replace('100644', '100755'))
+  const changed = oid(repo.git(['commit-tree', executable, '-p', tip, '-m', 'mode']))
+  assert.deepEqual(await read(tip, changed), await gatherFacts(repo.repo, { before: tip, after: changed }))
+})
+
+test('what is not a straight move, or a large one, is left to git', async () => {
+  const sibling = repo.commit({ 'c.txt': 'c' }, first)
+  const merge = repo.commit({}, third, sibling)
+  assert.equal(await read(third, merge), undefined)
+  assert.equal(await read(sibling, merge), undefined)
+  assert.equal(await read(third, sibling), undefined)
+  assert.equal(await read(null, third), undefined)
+  assert.equal(await read(third, third), undefined)
+  assert.equal(await read(oid('d'.repeat(40)), third), undefined)
+  const wide = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`wide-${i}/a`, 'x']))
+  assert.equal(await read(first, repo.commit(wide, first)), undefined)
+  let far = first
+  for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
+  assert.equal(await read(first, far), undefined)
 })
