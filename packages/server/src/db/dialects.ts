@@ -61,8 +61,10 @@ export function openPostgres(url: string, { poolSize }: { poolSize: number }): O
         oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
     },
   })
-  // An idle connection that breaks is replaced on next use; without a listener it would end the process.
+  // A connection that breaks is replaced on next use. Without a listener it would end the process: an idle one by the
+  // pool's, one in the middle of a transaction by its own. Whoever uses it hears of it from the next query.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const sqlstate = (error: unknown) => (isCoded(error, 'code') ? String(error.code) : '')
   return {
     name: 'postgres',
