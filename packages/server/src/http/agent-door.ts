@@ -123,7 +123,7 @@ async function body<T>({ request }: Exchange, schema: z.ZodType<T>): Promise<T> 
 }
 
 function refuseUnreadable(error: unknown): never {
-  if (!(error instanceof Fault)) throw error
+  if (!(error instanceof Fault) || error.code !== 'BAD_REQUEST') throw error
   throw new AgentRefusal(400, 'invalid_request', 'Send a JSON body with Content-Type: application/json')
 }
 

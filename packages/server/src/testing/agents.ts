@@ -63,6 +63,20 @@ export function attemptTokenIn({ verification_uri }: Ceremony): string {
   return new URL(returnTo, verification_uri).searchParams.get('claim_attempt_token') ?? ''
 }
 
+export async function startClaim(
+  app: { url: string },
+  claimToken: string,
+  email?: string,
+): Promise<{ ceremony: Ceremony; attemptToken: string }> {
+  const answer = await askAgentDoor(app, '/agent/identity/claim', {
+    claim_token: claimToken,
+    ...(email && { login_hint: email }),
+  })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  const ceremony: Ceremony = answer.body.claim_attempt
+  return { ceremony, attemptToken: attemptTokenIn(ceremony) }
+}
+
 export async function registerAgent(
   app: TestApp,
   body: object = { type: 'anonymous' },
@@ -80,15 +94,7 @@ export async function registerAgent(
     registered,
     exchange,
     poll: () => pollClaim(app, claim_token),
-    async startClaim(email) {
-      const answer = await askAgentDoor(app, '/agent/identity/claim', {
-        claim_token,
-        ...(email && { login_hint: email }),
-      })
-      assert.equal(answer.status, 200, JSON.stringify(answer.body))
-      const ceremony: Ceremony = answer.body.claim_attempt
-      return { ceremony, attemptToken: attemptTokenIn(ceremony) }
-    },
+    startClaim: (email) => startClaim(app, claim_token, email),
     async beClaimed({ email, token }) {
       const { ceremony, attemptToken } = await agent.startClaim(email)
       const input = { claimAttemptToken: attemptToken, userCode: ceremony.user_code }

@@ -1,0 +1,404 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import {
+  type Answer,
+  assertFault,
+  assertInvalid,
+  expectEvents,
+  onEachDatabase,
+  type Person,
+  registerAgent,
+  startClaim,
+  startTestApp,
+  type TestApp,
+  type TestDatabase,
+  wrongCode,
+} from '../testing/index.ts'
+
+const HOUR = 60 * 60_000
+const MINUTE = 60_000
+
+onEachDatabase('claiming an agent', (create) => {
+  let database: TestDatabase
+  let data: string
+  let app: TestApp
+  let ana: Person
+  let bob: Person
+
+  const start = () => startTestApp(database, { TRELLIS_DATA: data, TRELLIS_TRUSTED_PROXIES: '127.0.0.1' })
+
+  before(async () => {
+    database = await create()
+    data = await mkdtemp(join(tmpdir(), 'trellis-claiming-'))
+    app = await start()
+    ana = await app.signUp('ana')
+    bob = await app.signUp('bob')
+  })
+  after(async () => {
+    await app.stop()
+    await database.drop()
+    await rm(data, { recursive: true, force: true })
+  })
+
+  const view = (claimAttemptToken: string, { token }: { token: string } = ana) =>
+    app.call('agents/claimView', { claimAttemptToken }, { token })
+  const complete = (
+    claimAttemptToken: string,
+    userCode: string,
+    { token }: { token: string } = ana,
+    address?: string,
+  ) =>
+    app.call(
+      'agents/claimComplete',
+      { claimAttemptToken, userCode },
+      { token, ...(address && { headers: { 'x-forwarded-for': address } }) },
+    )
+  const assertGone = (answer: Answer, reason: 'previously_claimed' | 'claim_expired' | 'user_code_expired') =>
+    assertFault(answer, 'AGENT_CLAIM_UNAVAILABLE', { reason })
+
+  /** Somebody who has not tried any code yet. */
+  let made = 0
+  const newPerson = () => app.signUp(`person-${++made}`)
+
+  it('shows who asks, and changes nothing by showing it', async () => {
+    const agent = await registerAgent(app)
+    const { attemptToken } = await agent.startClaim('ANA@example.com')
+    await expectEvents(app, [], async () => {
+      const { status, body } = await view(attemptToken)
+      assert.equal(status, 200)
+      assert.ok(Math.abs(body.userCodeExpiresAt - app.now() - 10 * MINUTE) < 5000)
+      assert.deepEqual(body, {
+        registrationId: agent.registrationId,
+        kind: 'anonymous',
+        status: 'pending_claim',
+        claimEmail: 'ana@example.com',
+        userCodeExpiresAt: body.userCodeExpiresAt,
+      })
+    })
+  })
+
+  it('gives the person the organization, and the agent its scopes', async () => {
+    const agent = await registerAgent(app)
+    const repo = await app.call('repos/create', { name: 'made-before' }, { token: agent.token })
+    assert.equal(repo.status, 200)
+    const { ceremony, attemptToken } = await agent.startClaim(ana.email)
+    await expectEvents(
+      app,
+      [`member.added ${ana.userId}`, `agent.claimed ${agent.registrationId}`],
+      async () => {
+        assert.deepEqual((await complete(attemptToken, ceremony.user_code)).body, { claimed: true })
+      },
+    )
+    assert.equal((await app.call('repos/list', {}, { token: agent.token })).status, 401)
+    const { items } = await app.client(ana.token).agents.list({})
+    const mine = items.find(({ registrationId }) => registrationId === agent.registrationId)
+    assert.equal(mine?.status, 'claimed')
+    const slug = mine?.orgSlug ?? ''
+    assert.equal((await app.client(ana.token).orgs.get({ orgSlug: slug })).role, 'owner')
+    assert.equal((await app.client(ana.token, slug).repos.get({ name: 'made-before' })).canAdmin, true)
+
+    const { body: poll } = await agent.poll()
+    assert.equal(poll.scope, 'repo:read repo:write repo:admin org:read')
+    const asAgent = app.client(poll.access_token)
+    assert.equal((await asAgent.tokens.create({ name: 'made-before' })).scope, 'read')
+    assert.equal((await asAgent.orgs.get({ orgSlug: slug })).slug, slug)
+    assert.deepEqual(
+      (await asAgent.orgs.list({})).items.map((org) => org.slug),
+      [slug],
+    )
+    assert.deepEqual(
+      (await asAgent.members.list({ orgSlug: slug })).items.map(({ userId }) => userId),
+      [ana.userId],
+    )
+    const kept = await app.database.db
+      .selectFrom('repos')
+      .select('expires_at')
+      .where('name', '=', 'made-before')
+      .executeTakeFirstOrThrow()
+    assert.equal(kept.expires_at, null)
+  })
+
+  it('tells a claimed or ended registration in the view as a status, not as an error', async () => {
+    const agent = await registerAgent(app)
+    const { attemptToken } = await agent.beClaimed(ana)
+    const claimed = (await view(attemptToken)).body
+    assert.deepEqual([claimed.status, claimed.userCodeExpiresAt], ['claimed', null])
+    await app.client(ana.token).agents.revoke({ registrationId: agent.registrationId })
+    assert.equal((await view(attemptToken)).body.status, 'expired')
+  })
+
+  it('knows no link that was never made, was mistyped, or was followed by a newer one', async () => {
+    const agent = await registerAgent(app)
+    const first = await agent.startClaim(ana.email)
+    await agent.startClaim(ana.email)
+    for (const token of [first.attemptToken, 'cvt_none', agent.claimToken, '☃'])
+      for (const answer of [await view(token), await complete(token, first.ceremony.user_code)])
+        assertFault(answer, 'AGENT_CLAIM_NOT_FOUND', {})
+  })
+
+  it('asks for a token and six digits', async () => {
+    assertInvalid(await complete('', '123456'), ['claimAttemptToken'])
+    assertInvalid(await complete('a\0b', '123456'), ['claimAttemptToken'])
+    for (const code of ['12345', '1234567', '12345a', ' 123456', '123456\n', '١٢٣٤٥٦'])
+      assertInvalid(await complete('cvt_none', code), ['userCode'])
+  })
+
+  it('reports what is wrong in a fixed order: claimed, ended, account, code too old, code wrong', async () => {
+    const claimed = await registerAgent(app)
+    const { attemptToken } = await claimed.beClaimed(ana)
+    assertGone(await complete(attemptToken, '000000', bob), 'previously_claimed')
+    await app.client(ana.token).agents.revoke({ registrationId: claimed.registrationId })
+    assertGone(await complete(attemptToken, '000000', bob), 'claim_expired')
+
+    const agent = await registerAgent(app)
+    const { ceremony, attemptToken: token } = await agent.startClaim(ana.email)
+    const wrong = wrongCode(ceremony.user_code)
+    const wrongAccount = ['AGENT_CLAIM_WRONG_ACCOUNT', { claimEmail: ana.email }] as const
+    assertFault(await complete(token, ceremony.user_code, bob), ...wrongAccount)
+    assertFault(await view(token, bob), ...wrongAccount)
+    assertFault(await complete(token, wrong), 'AGENT_CLAIM_CODE_INVALID', {})
+    app.pass(10 * MINUTE)
+    assertFault(await complete(token, wrong, bob), ...wrongAccount)
+    assertGone(await complete(token, wrong), 'user_code_expired')
+    assertGone(await complete(token, ceremony.user_code), 'user_code_expired')
+    assert.equal((await view(token)).body.userCodeExpiresAt, null)
+    assert.equal((await agent.poll()).body.error, 'expired_token')
+    app.pass(24 * HOUR)
+    assertGone(await complete(token, ceremony.user_code, bob), 'claim_expired')
+    assert.equal((await view(token)).body.status, 'expired')
+  })
+
+  it('burns a code after five wrong tries, also for who knows it', async () => {
+    const agent = await registerAgent(app)
+    const { ceremony, attemptToken } = await agent.startClaim(ana.email)
+    for (let i = 0; i < 5; i++)
+      assertFault(await complete(attemptToken, wrongCode(ceremony.user_code)), 'AGENT_CLAIM_CODE_INVALID', {})
+    assertGone(await complete(attemptToken, ceremony.user_code), 'user_code_expired')
+    assert.equal((await agent.poll()).body.error, 'expired_token')
+    const { status, body } = await view(attemptToken)
+    assert.deepEqual([status, body.status, body.userCodeExpiresAt], [200, 'pending_claim', null])
+    // A new code is a new chance.
+    assert.ok((await agent.beClaimed(ana)).poll.access_token)
+  })
+
+  it('compares at most five of many codes that come at once', async () => {
+    const person = await newPerson()
+    const agent = await registerAgent(app)
+    const { ceremony, attemptToken } = await agent.startClaim(person.email)
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => complete(attemptToken, wrongCode(ceremony.user_code), person)),
+    )
+    const compared = answers.filter(({ body }) => body.code === 'AGENT_CLAIM_CODE_INVALID')
+    assert.equal(compared.length, 5)
+    for (const answer of answers) if (!compared.includes(answer)) assertGone(answer, 'user_code_expired')
+  })
+
+  it('keeps a code only as a hash with a key that is not in the database', async () => {
+    const agent = await registerAgent(app)
+    const { ceremony } = await agent.startClaim(ana.email)
+    const attempt = await app.database.db
+      .selectFrom('claim_attempts')
+      .selectAll()
+      .where('registration_id', '=', agent.registrationId)
+      .executeTakeFirstOrThrow()
+    assert.match(attempt.code_hmac, /^[\w-]{43}$/)
+    const { user_code: code } = ceremony
+    for (const text of [code, `${attempt.id}${code}`, `${attempt.id} ${code}`, `${attempt.id}:${code}`])
+      assert.notEqual(attempt.code_hmac, createHash('sha256').update(text).digest('base64url'))
+    assert.ok(!JSON.stringify(Object.values(attempt).map(String)).includes(`"${code}"`))
+  })
+
+  describe('when several are at it at once', () => {
+    it('lets one of many requests of the same person win', async () => {
+      const agent = await registerAgent(app)
+      const { ceremony, attemptToken } = await agent.startClaim(ana.email)
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => complete(attemptToken, ceremony.user_code)),
+      )
+      const won = answers.filter(({ status }) => status === 200)
+      assert.equal(won.length, 1)
+      for (const answer of answers) if (!won.includes(answer)) assertGone(answer, 'previously_claimed')
+    })
+
+    it('gives an agent that named two people to one of them alone', async () => {
+      const [first, second] = [await newPerson(), await newPerson()]
+      for (let round = 0; round < 5; round++) {
+        const agent = await registerAgent(app)
+        const early = await agent.startClaim(first.email)
+        const answers = await Promise.all([
+          complete(early.attemptToken, early.ceremony.user_code, first),
+          agent.startClaim(second.email).then(
+            (late) => complete(late.attemptToken, late.ceremony.user_code, second),
+            // Too late: claimed before the second link was made.
+            () => undefined,
+          ),
+        ])
+        assert.equal(answers.filter((answer) => answer?.status === 200).length, 1)
+        const owners = await app.database.db
+          .selectFrom('agent_registrations')
+          .innerJoin('members', 'members.org_id', 'agent_registrations.org_id')
+          .select(['members.user_id', 'claimed_by'])
+          .where('agent_registrations.id', '=', agent.registrationId)
+          .execute()
+        assert.equal(owners.length, 1)
+        assert.equal(owners[0]?.user_id, owners[0]?.claimed_by)
+      }
+    })
+
+    it('leaves one link alive of several that are made at once', async () => {
+      const agent = await registerAgent(app)
+      const links = await Promise.all(Array.from({ length: 6 }, () => agent.startClaim(ana.email)))
+      const views = await Promise.all(links.map(({ attemptToken }) => view(attemptToken)))
+      assert.equal(views.filter(({ status }) => status === 200).length, 1)
+    })
+  })
+
+  describe('guessing', () => {
+    it('ends after twenty tries at one agent, whatever new codes it makes, also after a restart', async () => {
+      const person = await newPerson()
+      const agent = await registerAgent(app)
+      const wrongFiveTimes = async () => {
+        const { ceremony, attemptToken } = await startClaim(app, agent.claimToken, person.email)
+        for (let i = 0; i < 5; i++)
+          assertFault(
+            await complete(attemptToken, wrongCode(ceremony.user_code), person),
+            'AGENT_CLAIM_CODE_INVALID',
+            {},
+          )
+      }
+      for (let round = 0; round < 2; round++) await wrongFiveTimes()
+      await app.stop()
+      app = await start()
+      for (let round = 0; round < 2; round++) await wrongFiveTimes()
+      const { ceremony, attemptToken } = await startClaim(app, agent.claimToken, person.email)
+      const refused = await complete(attemptToken, ceremony.user_code, person)
+      assert.equal(refused.body.code, 'TOO_MANY_REQUESTS')
+      assert.ok(refused.body.data.retryAfterMs > 20 * HOUR)
+      assert.ok(Number(refused.headers.get('retry-after')) > 0)
+    })
+
+    it('ends after thirty tries of one person in an hour, over all agents and processes', async () => {
+      const person = await newPerson()
+      const other = await start()
+      try {
+        const input = { claimAttemptToken: 'cvt_none', userCode: '000000' }
+        for (let i = 0; i < 15; i++)
+          for (const process of [app, other])
+            assertFault(
+              await process.call('agents/claimComplete', input, { token: person.token }),
+              'AGENT_CLAIM_NOT_FOUND',
+              {},
+            )
+        for (const process of [app, other]) {
+          const { body } = await process.call('agents/claimComplete', input, { token: person.token })
+          assert.equal(body.code, 'TOO_MANY_REQUESTS')
+          assert.ok(body.data.retryAfterMs > 0 && body.data.retryAfterMs <= HOUR)
+        }
+      } finally {
+        await other.stop()
+      }
+      // Others are not held back by it, and after an hour neither is the person.
+      assertFault(await complete('cvt_none', '000000', await newPerson()), 'AGENT_CLAIM_NOT_FOUND', {})
+      app.pass(HOUR)
+      assertFault(await complete('cvt_none', '000000', person), 'AGENT_CLAIM_NOT_FOUND', {})
+    })
+
+    it('ends after sixty tries from one network in an hour, whoever signs in there', async () => {
+      const people = [await newPerson(), await newPerson(), await newPerson()]
+      let tried = 0
+      const guess = (person: Person | undefined, address: string) =>
+        complete('cvt_none', '000000', person, address)
+      for (const person of people.slice(0, 2))
+        for (let i = 0; i < 30; i++)
+          assertFault(
+            await guess(person, `2001:db8:5:6::${(++tried).toString(16)}`),
+            'AGENT_CLAIM_NOT_FOUND',
+            {},
+          )
+      assert.equal((await guess(people[2], '2001:db8:5:6:ffff::1')).body.code, 'TOO_MANY_REQUESTS')
+      assertFault(await guess(people[2], '2001:db8:5:7::1'), 'AGENT_CLAIM_NOT_FOUND', {})
+    })
+  })
+
+  describe('revoking', () => {
+    it('ends every credential at once, and says the same when asked again', async () => {
+      const agent = await registerAgent(app)
+      const { poll } = await agent.beClaimed(ana)
+      const asAgent = app.client(poll.access_token)
+      await asAgent.repos.create({ name: 'left' })
+      const token = await asAgent.tokens.create({ name: 'left', scope: 'write' })
+      const invite = await asAgent.invites.create({ name: 'left', scope: 'write' })
+      const clone = await app.client().invites.reveal({ id: invite.id })
+      const cloneToken = new URL(clone.cloneUrl).password
+      const gitStatus = async (password: string) =>
+        (
+          await fetch(`${clone.remote}/info/refs?service=git-upload-pack`, {
+            headers: { authorization: `Basic ${Buffer.from(`x:${password}`).toString('base64')}` },
+          })
+        ).status
+      for (const secret of [poll.access_token, token.secret, cloneToken])
+        assert.equal(await gitStatus(secret), 200)
+
+      const registrationId = agent.registrationId
+      const revoke = () => app.call('agents/revoke', { registrationId }, { token: ana.token })
+      assert.deepEqual((await revoke()).body, { revoked: true })
+      for (const secret of [poll.access_token, token.secret, cloneToken]) {
+        assert.equal(await gitStatus(secret), 401)
+        assert.equal((await app.call('repos/list', {}, { token: secret })).status, 401)
+      }
+      assert.equal((await agent.exchange(poll.identity_assertion)).body.error, 'invalid_grant')
+      assert.equal((await agent.poll()).body.error, 'expired_token')
+      assertFault(await app.call('invites/reveal', { id: invite.id }), 'INVITE_UNAVAILABLE', {
+        reason: 'revoked',
+      })
+      await expectEvents(app, [], async () => assert.deepEqual((await revoke()).body, { revoked: true }))
+      const { items } = await app.client(ana.token).agents.list({})
+      const ended = items.find((item) => item.registrationId === registrationId)
+      assert.equal(ended?.status, 'expired')
+      // What it made stays with the person.
+      assert.equal(
+        (await app.client(ana.token, ended?.orgSlug ?? '').repos.get({ name: 'left' })).name,
+        'left',
+      )
+    })
+
+    it('is for whoever claimed the agent; for others there is none', async () => {
+      const agent = await registerAgent(app)
+      const unclaimed = await registerAgent(app)
+      await agent.beClaimed(ana)
+      for (const registrationId of [agent.registrationId, unclaimed.registrationId, 'reg_none', '☃'])
+        assertFault(
+          await app.call('agents/revoke', { registrationId }, { token: bob.token }),
+          'AGENT_NOT_FOUND',
+          { registrationId },
+        )
+      for (const registrationId of ['', 'a\0b'])
+        assertInvalid(await app.call('agents/revoke', { registrationId }, { token: bob.token }), [
+          'registrationId',
+        ])
+      assert.equal((await app.client(bob.token).agents.list({})).items.length, 0)
+    })
+
+    it('lists the agents of a person in pages', async () => {
+      const person = await newPerson()
+      const made: string[] = []
+      for (let i = 0; i < 3; i++) {
+        const agent = await registerAgent(app)
+        await agent.beClaimed(person)
+        made.push(agent.registrationId)
+      }
+      const client = app.client(person.token)
+      const first = await client.agents.list({ limit: 2 })
+      const rest = await client.agents.list({ limit: 2, cursor: first.nextCursor ?? '' })
+      assert.deepEqual(
+        [...first.items, ...rest.items].map(({ registrationId }) => registrationId),
+        made,
+      )
+      assert.equal(rest.nextCursor, null)
+    })
+  })
+})
