@@ -82,7 +82,7 @@ onEachDatabase('migrations', (create) => {
     }))
 
   it('run once when three processes open one empty database together', async () => {
-    const rounds = 8
+    const rounds = 5
     const processes = [await startOpener(), await startOpener(), await startOpener()]
     try {
       for (let round = 0; round < rounds; round++)
