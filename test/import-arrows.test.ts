@@ -14,7 +14,7 @@ interface Import {
 
 const imports = await readImports()
 const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0] : '')
-const domains = ['access', 'orgs', 'people', 'keys', 'tokens', 'repos', 'events']
+const domains = ['access', 'orgs', 'people', 'keys', 'tokens', 'repos', 'events', 'webhooks']
 
 function refuse(title: string, isWrong: (edge: Import) => boolean): void {
   it(title, () => {

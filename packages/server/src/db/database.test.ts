@@ -137,6 +137,23 @@ onEachDatabase('a database', (create) => {
     }
   })
 
+  it('says when a transaction has been committed, and nothing of one that was not', async () => {
+    const said: string[] = []
+    await database.transact(async (tx) => {
+      database.afterCommit(tx, () => said.push('first'))
+      database.afterCommit(tx, () => said.push('second'))
+      await tx.insertInto('notes').values({ id: 'new', body: 'x' }).execute()
+      assert.deepEqual(said, [])
+    })
+    assert.deepEqual(said, ['first', 'second'])
+    const half = database.transact(async (tx) => {
+      database.afterCommit(tx, () => said.push('never'))
+      throw new Error('half way')
+    })
+    await assert.rejects(half)
+    assert.deepEqual(said, ['first', 'second'])
+  })
+
   it('lets one transaction at a time work alone', async () => {
     let inside = 0
     let most = 0

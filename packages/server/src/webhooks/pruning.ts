@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../schema.ts'
@@ -25,7 +26,11 @@ export function createPruning({
   let work: Promise<void> = Promise.resolve()
 
   async function inBatches(remove: () => Promise<number>): Promise<void> {
-    for (let more = true; more && !stopped; ) more = (await remove()) === BATCH
+    for (let more = true; more && !stopped; ) {
+      more = (await remove()) === BATCH
+      // SQLite answers at once: without this nothing else would get its turn.
+      await setImmediate()
+    }
   }
 
   async function prune(): Promise<void> {

@@ -212,7 +212,7 @@ onEachDatabase('webhooks', (create) => {
   })
 
   it('stops at 410, drops what is pending and says so', async () => {
-    const { name } = await hooked({ on: { event: { types: ['repo.updated'] } } })
+    const { name, hook } = await hooked({ on: { event: { types: ['repo.updated'] } } })
     receiver.answer = answerWith(500)
     await touch(name)
     await whenAll(name, tried(1))
@@ -228,13 +228,13 @@ onEachDatabase('webhooks', (create) => {
     )
     assert.equal((await client().webhooks.get({ name, webhook: 'ci' })).active, false)
     const { items } = await client().events.list({ name, types: ['webhook.disabled'] })
-    assert.equal((items[0]?.payload as { reason: string }).reason, 'gone')
+    assert.deepEqual(items[0]?.payload, { webhookId: hook.id, name: 'ci', reason: 'gone' })
     assert.deepEqual(items[0]?.actor, { kind: 'system', id: 'trellis' })
   })
 
   it('gives up after five days without a success', async () => {
     receiver.answer = answerWith(503)
-    const { name } = await hooked({ on: { event: { types: ['repo.updated'] } } })
+    const { name, hook } = await hooked({ on: { event: { types: ['repo.updated'] } } })
     await touch(name)
     await whenAll(name, tried(1))
     app.pass(4 * DAY_MS)
@@ -244,7 +244,7 @@ onEachDatabase('webhooks', (create) => {
     await whenAll(name, ended)
     assert.equal((await client().webhooks.get({ name, webhook: 'ci' })).active, false)
     const { items } = await client().events.list({ name, types: ['webhook.disabled'] })
-    assert.equal((items[0]?.payload as { reason: string }).reason, 'failing')
+    assert.deepEqual(items[0]?.payload, { webhookId: hook.id, name: 'ci', reason: 'failing' })
 
     // Switched on again it has five new days.
     await client().webhooks.enable({ name, webhook: 'ci' })
