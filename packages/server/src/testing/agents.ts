@@ -117,3 +117,17 @@ export function anonymousCookieIn({ headers }: Answer): string {
   assert.ok(cookie, 'no cookie was set')
   return cookie.split(';')[0] ?? ''
 }
+
+/** What a browser sends for somebody who has signed in. */
+export async function sessionCookieOf({ url }: { url: string }, email: string): Promise<string> {
+  const response = await fetch(`${url}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: 'correct horse battery' }),
+  })
+  assert.equal(response.status, 200)
+  return response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+}
