@@ -89,8 +89,11 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       : { sqlite: join(dataDir, 'trellis.db') },
   )
   const undo: (() => Promise<void>)[] = [() => database.close()]
+  /** One step that fails leaves no other undone. */
   const unwind = async () => {
-    for (const step of undo.reverse()) await step()
+    const failures: unknown[] = []
+    for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw new AggregateError(failures, 'not everything could be stopped')
   }
   try {
     await requireSameKey(database, serverKey)
@@ -327,7 +330,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
       },
     }
   } catch (error) {
-    await unwind()
+    await unwind().catch(() => {})
     throw error
   }
 }

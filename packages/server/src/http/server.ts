@@ -101,13 +101,15 @@ export function serve(server: Server, deps: HttpServerDeps): void {
 
   function elsewhere(exchange: Exchange): Promise<void> | void {
     const { path, request } = exchange
-    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const method = doorFor(request.method)
     const pattern = known.has(path) ? path : `${path.slice(0, path.indexOf('/', 1))}/*`
     if (!known.has(pattern)) throw notFound()
     exchange.route = pattern
     const door = routes[`${method} ${pattern}`]
     if (!door)
-      throw wrongMethod(['GET', 'POST'].filter((other) => `${other} ${pattern}` in routes).join(', '))
+      throw wrongMethod(
+        ['GET', 'HEAD', 'POST'].filter((other) => `${doorFor(other)} ${pattern}` in routes).join(', '),
+      )
     return door(exchange)
   }
 
@@ -185,6 +187,9 @@ export function serve(server: Server, deps: HttpServerDeps): void {
     )
   })
 }
+
+/** HEAD asks for what GET would answer, without the body. */
+const doorFor = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)
 
 /** What is below `/*` may be a secret: an invite's link is one. */
 const shownPath = ({ path, route }: Exchange): string => (route.endsWith('/*') ? route : path)

@@ -69,6 +69,8 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
   return {
     createIn,
 
+    isKnown: (secret: string): Promise<boolean> => store.isKnownHash(database.db, hashSecret(secret)),
+
     async list(caller: Caller): Promise<{ items: ApiKey[] }> {
       requirePower(caller, 'keys:read')
       return { items: (await store.listKeys(database.db, ownerOf(caller))).map(present) }

@@ -37,6 +37,11 @@ export const listKeys = (q: Db, owner: KeyOwner): Promise<KeyRow[]> =>
 export const findKey = (q: Db, owner: KeyOwner, id: string): Promise<KeyRow | undefined> =>
   keysOf(q, owner).where('id', '=', id).executeTakeFirst()
 
+export async function isKnownHash(q: Db, hash: string): Promise<boolean> {
+  const found = await q.selectFrom('api_keys').select('id').where('secret_hash', '=', hash).executeTakeFirst()
+  return found !== undefined
+}
+
 export async function countKeys(q: Db, { orgId, userId }: KeyOwner): Promise<number> {
   const { count } = await q
     .selectFrom('api_keys')

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from 'better-auth/crypto'
 import * as z from 'zod'
@@ -33,7 +34,7 @@ export async function ensureOwner(deps: FirstOwnerDeps): Promise<string | undefi
   const key = owner.key ?? (await keptSecret(join(dataDir, 'owner.key'), () => mintSecret('trk')))
   const passwordHash = canSignIn(owner.email) ? await hashPassword(await passwordFor(deps)) : undefined
 
-  return database.transactAlone(async (tx) => {
+  const made = await database.transactAlone(async (tx) => {
     // Another process may have been first.
     if (await store.anyUserExists(tx)) return undefined
     const user = { id: newId('usr'), name: 'Owner', email: owner.email }
@@ -45,6 +46,10 @@ export async function ensureOwner(deps: FirstOwnerDeps): Promise<string | undefi
     await keys.createIn(tx, bySystem, account, { name: 'First start', scopes: ['*'], secret: key })
     return key
   })
+  // The other process may keep its files elsewhere: then ours open nothing.
+  if (!made && !(await keys.isKnown(key)))
+    for (const file of ['owner.key', 'owner.password']) await rm(join(dataDir, file), { force: true })
+  return made
 }
 
 /** An address such as owner@localhost is good for a name, but no sign-in form takes it: that account has its key alone. */

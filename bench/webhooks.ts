@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { load, post } from './load.ts'
+import { inTurns, median, perSecond, type Row } from './measure.ts'
+import { type Running, runScript } from './processes.ts'
+
+const run = promisify(execFile)
+
+const ROUNDS = 3
+const HOOKS = 8
+const EVENTS = 500
+/** About what an event of a repository takes. */
+const BODY_BYTES = 420
+
+/** A Trellis that may deliver to this machine. With `env` it can be told not to deliver at all. */
+async function runWithWebhooks(data: string, env: Record<string, string> = {}) {
+  const running = await runScript('packages/server/src/main.ts', {
+    env: {
+      TRELLIS_LISTEN: '127.0.0.1:0',
+      TRELLIS_DATA: data,
+      TRELLIS_RATE_PER_SECOND: '1000000',
+      TRELLIS_RATE_BURST: '1000000',
+      TRELLIS_EGRESS_ALLOW: '127.0.0.1',
+      TRELLIS_LOG_LEVEL: 'warn',
+      ...env,
+    },
+  })
+  const key = (await readFile(join(data, 'owner.key'), 'utf8')).trim()
+  const headers = { authorization: `Bearer ${key}` }
+  const call = async (path: string, input: unknown) => {
+    const response = await fetch(`${running.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  }
+  return { ...running, headers, call }
+}
+
+const received = async ({ url }: Running): Promise<number> => Number(await (await fetch(url)).text())
+
+/** A backlog is written while nobody delivers; then a process that delivers is started, and drains it. */
+export async function webhookDeliveries(): Promise<Row> {
+  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-webhooks-'))
+  const receiver = await runScript('bench/peers/webhook-receiver.ts')
+  const writer = await runWithWebhooks(data, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
+  try {
+    await writer.call('repos/create', { name: 'told' })
+    const on = { event: { types: ['repo.updated'] } }
+    for (let i = 0; i < HOOKS; i++)
+      await writer.call('webhooks/create', { name: 'told', webhook: `hook-${i}`, url: receiver.url, on })
+
+    async function ours(): Promise<number> {
+      for (let i = 0; i < EVENTS; i++) await writer.call('repos/update', { name: 'told', readOnly: false })
+      const before = await received(receiver)
+      const sender = await runWithWebhooks(data)
+      // From the first that arrives, so that the start of the process does not count.
+      let first = before
+      while (first === before) first = await received(receiver)
+      const started = performance.now()
+      const wanted = before + EVENTS * HOOKS
+      for (let now = first; now < wanted; now = await received(receiver)) await sleep(5)
+      const seconds = (performance.now() - started) / 1000
+      await sender.stop()
+      return (wanted - first) / seconds
+    }
+    async function theirs(): Promise<number> {
+      const count = EVENTS * HOOKS
+      const { stdout } = await run(process.execPath, [
+        'bench/peers/webhook-poster.ts',
+        receiver.url,
+        ...[HOOKS, count, BODY_BYTES].map(String),
+      ])
+      return count / (Number(stdout) / 1000)
+    }
+    const result = await inTurns(ROUNDS, ours, theirs)
+    return {
+      work: `webhook deliveries, ${HOOKS} webhooks`,
+      peer: 'a plain fetch loop posting the same bodies',
+      ours: perSecond(result.ours),
+      theirs: perSecond(result.theirs),
+      ratio: result.ours / result.theirs,
+      goal: 0.5,
+    }
+  } finally {
+    await writer.stop()
+    await receiver.stop()
+    await rm(data, { recursive: true, force: true })
+  }
+}
+
+/** What it costs to append an event that so many webhooks hear of, against one that nobody hears of. */
+const eventFannedOutTo = (hooks: number, goal: number) => async (): Promise<Row> => {
+  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-fan-out-'))
+  const trellis = await runWithWebhooks(data, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
+  try {
+    for (const name of ['quiet', 'heard']) await trellis.call('repos/create', { name })
+    const on = { event: { types: ['repo.updated'] } }
+    for (let i = 0; i < hooks; i++)
+      await trellis.call('webhooks/create', {
+        name: 'heard',
+        webhook: `hook-${i}`,
+        url: 'http://127.0.0.1:9/',
+        on,
+      })
+    const update = (name: string) => {
+      const request = post('/api/v1/repos/update', { name, readOnly: false }, trellis.headers)
+      return () => load({ port: trellis.port, connections: 1, seconds: 1, next: () => request })
+    }
+    await update('quiet')()
+    await update('heard')()
+    const rates = { quiet: [] as number[], heard: [] as number[] }
+    for (let round = 0; round < ROUNDS; round++)
+      for (const name of ['quiet', 'heard'] as const) rates[name].push(await update(name)())
+    const [ours, theirs] = [median(rates.heard), median(rates.quiet)]
+    const each = (rate: number) => `${(1000 / rate).toFixed(2)} ms`
+    return {
+      work: `an update that ${hooks} webhooks hear of`,
+      peer: 'an update that none hears of',
+      ours: each(ours),
+      theirs: each(theirs),
+      ratio: ours / theirs,
+      goal,
+    }
+  } finally {
+    await trellis.stop()
+    await rm(data, { recursive: true, force: true })
+  }
+}
+
+export const fanOutTo0 = eventFannedOutTo(0, 0.9)
+export const fanOutTo10 = eventFannedOutTo(10, 0.5)
+export const fanOutTo100 = eventFannedOutTo(100, 0.1)
