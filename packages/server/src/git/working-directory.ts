@@ -148,6 +148,7 @@ async function makeSkeleton(dir: string, config: string): Promise<void> {
   await replaceFile(join(dir, 'HEAD'), 'ref: refs/heads/main\n')
 }
 
+// A sparse filter costs a pattern match for every path, and one that names nothing breaks off in the middle of the pack.
 function configText(hideRefs: readonly RefName[]): string {
   return `[core]
 	repositoryFormatVersion = 0
@@ -166,6 +167,8 @@ function configText(hideRefs: readonly RefName[]): string {
 ${hideRefs.map((ref) => `\thideRefs = "${ref.replaceAll('"', '\\"')}"\n`).join('')}[uploadpack]
 	allowFilter = true
 	allowAnySHA1InWant = true
+[uploadpackfilter "sparse:oid"]
+	allow = false
 [pack]
 	writeReverseIndex = true
 `

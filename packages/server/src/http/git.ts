@@ -104,15 +104,19 @@ async function inGitsWords({ response }: Exchange, work: () => Promise<void>): P
 
 function bodyOf({ request, response }: Exchange): Bytes {
   const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
-  let body: Readable = request
-  if (isGzipped) {
-    const gunzip = createGunzip()
+  const gunzip = isGzipped ? createGunzip() : undefined
+  if (gunzip) {
     request.on('error', (error) => gunzip.destroy(error))
-    body = request.pipe(gunzip)
+    request.pipe(gunzip)
   }
-  // Leaving the body half read must not close the connection before the client has heard why.
-  response.once('finish', () => body.resume())
-  return readable(body)
+  // Leaving the body half read must not close the connection before the client has heard why, and must not leave it
+  // stuck afterwards. Nothing flows while somebody listens for more, and it takes a tick until that is noticed.
+  response.once('finish', () => {
+    gunzip?.destroy()
+    request.unpipe().removeAllListeners('readable')
+    setImmediate(() => request.resume())
+  })
+  return readable(gunzip ?? request)
 }
 
 async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
