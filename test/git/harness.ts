@@ -89,6 +89,7 @@ export interface Client {
   fails(...args: string[]): Promise<string>
   attempt(...args: string[]): Promise<Ran>
   feed(input: string | Uint8Array, ...args: string[]): Promise<string>
+  feedRaw(input: string | Uint8Array, ...args: string[]): Promise<Ran>
   /** Writes files (null deletes) and commits them; gives the id. */
   commit(files: Record<string, string | null>, message?: string): Promise<string>
   rev(revision: string): Promise<string>
@@ -130,6 +131,7 @@ export function createClient(dir: string, { version = 2, token, config = {} }: C
       return stderr + stdout
     },
     feed: (input, ...args) => git(args, { ...options, input }),
+    feedRaw: (input, ...args) => tryGit(args, { ...options, input }),
     async commit(files, message = 'a change') {
       for (const [path, content] of Object.entries(files)) {
         const file = join(dir, path)
