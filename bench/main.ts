@@ -3,6 +3,7 @@ import { cpus } from 'node:os'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { reposCreate, reposList } from './repos.ts'
+import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 
 /** `npm run bench [name …]` runs all of these, or the ones named. */
 const benchmarks: Record<string, () => Promise<Row | undefined>> = {
@@ -14,6 +15,10 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'cold-clone': coldClone,
   'small-push': smallPush,
   fork,
+  'webhook-deliveries': webhookDeliveries,
+  'fan-out-0': fanOutTo0,
+  'fan-out-10': fanOutTo10,
+  'fan-out-100': fanOutTo100,
 }
 
 const wanted = process.argv.slice(2)

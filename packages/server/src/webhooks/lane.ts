@@ -32,7 +32,7 @@ export interface Hold {
   abort: AbortSignal
 }
 
-const BATCH = 32
+const BATCH = 100
 /** What was read longer ago may have been dropped, or the webhook disabled. */
 const FRESH_MS = 1_000
 /** Others may be waiting for a place. */
@@ -74,7 +74,6 @@ async function deliver(
   const { clock, metrics, recorder, transport } = deps
   const sign = deps.signing.signersOf(webhook)
   const readAt = performance.now()
-  const written: Promise<void>[] = []
   let since = failingSince
   try {
     for (const delivery of due) {
@@ -88,14 +87,14 @@ async function deliver(
       const report = judge(deps, { webhook, delivery, attempt, failingSince: since })
       const { status } = report.outcome
       metrics.attempted(status === 'pending' ? 'retry' : status, attempt.durationMs)
-      written.push(recorder.record(report))
+      recorder.record(report)
       if (report.failingSince !== undefined) since = report.failingSince
       const givenUp = webhook.active === 1 ? reasonToGiveUp(attempt, since, clock()) : undefined
       if (givenUp) return givenUp
     }
     return undefined
   } finally {
-    await Promise.all(written)
+    await recorder.settle()
   }
 }
 

@@ -11,18 +11,20 @@ export interface Report {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
+/** How long a report may wait for others to be written with it. */
+const GATHER_MS = 20
+
 /**
- * Writes down how attempts ended, all that came together in one transaction. Lines go on meanwhile: what is not yet
- * written when the process dies is delivered once more.
+ * Writes down how attempts ended, all that came together in one transaction: syncing the disk costs more than a
+ * delivery. Lines go on meanwhile; what is not yet written when the process dies is delivered once more.
  */
 export function createRecorder({ database }: { database: Database }) {
   let waiting: Report[] = []
-  let writing: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
 
-  async function flush(): Promise<void> {
-    const reports = waiting
-    waiting = []
-    writing = undefined
+  async function write(reports: readonly Report[]): Promise<void> {
+    if (reports.length === 0) return
     await database.transact(async (tx) => {
       for (const { outcome } of reports) await lines.recordOutcome(tx, outcome)
       for (const { webhookId, failingSince } of reports)
@@ -30,16 +32,26 @@ export function createRecorder({ database }: { database: Database }) {
     })
   }
 
+  /** Writes what is there. Resolves when everything recorded before is on disk. */
+  async function settle(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const before = writing
+    const reports = waiting
+    waiting = []
+    const written = before.catch(() => {}).then(() => write(reports))
+    writing = written
+    // Whoever recorded something hears of a failure when they ask; that may be later.
+    written.catch(() => {})
+    await before
+    await written
+  }
+
   return {
-    /** Resolves when it is on disk. */
-    record(report: Report): Promise<void> {
+    settle,
+    record(report: Report): void {
       waiting.push(report)
-      if (!writing) {
-        writing = new Promise<void>((resolve) => setImmediate(resolve)).then(flush)
-        // Whoever recorded something hears of a failure when they ask; that may be later.
-        writing.catch(() => {})
-      }
-      return writing
+      timer ??= setTimeout(() => void settle().catch(() => {}), GATHER_MS)
     },
   }
 }
