@@ -70,7 +70,7 @@ export function createAgentsService(deps: AgentsDeps) {
     async claimView(
       caller: Caller,
       claimAttemptToken: string,
-    ): Promise<AgentRegistrationView & { createdAt: number }> {
+    ): Promise<AgentRegistrationView & { createdAt: number; address: string }> {
       const { attempt, registration, status } = await open(claimAttemptToken)
       await requireSameAccount(caller, attempt)
       const codeIsLive = status === 'pending_claim' && isCodeLive(attempt, clock())
@@ -81,6 +81,7 @@ export function createAgentsService(deps: AgentsDeps) {
         claimEmail: attempt.claim_email,
         userCodeExpiresAt: codeIsLive ? attempt.expires_at : null,
         createdAt: registration.created_at,
+        address: registration.address,
       }
     },
 

@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { loginPath } from './login-page.ts'
-import { redirect, sendPage } from './page.ts'
+import { readable, redirect, sendPage } from './page.ts'
 
 export interface ClaimPageDeps {
   agents: AgentsService
@@ -47,12 +47,14 @@ export function createClaimPage({ agents, authenticate, forms }: ClaimPageDeps) 
         body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
 <dl>
 <dt>Agent</dt><dd>${view.registrationId}</dd>
-<dt>Registered</dt><dd>${isoTime(view.createdAt)}, ${view.kind === 'anonymous' ? 'without naming anybody' : 'naming your account'}</dd>
-<dt>For the account</dt><dd>${view.claimEmail ?? ''}</dd>
-<dt>What it may do afterwards</dt><dd>${POST_CLAIM_SCOPES.join(', ')} in its own organization, which becomes yours</dd>
+<dt>Registered</dt><dd>${readable(isoTime(view.createdAt))} from ${view.address}, ${view.kind === 'anonymous' ? 'without naming anybody' : 'naming your account'}</dd>
+<dt>It asks for the account</dt><dd>${view.claimEmail ?? ''}</dd>
+<dt>What happens</dt><dd>The organization it works in becomes yours, with all it made there. In that organization, and
+nowhere else, it may read, push to and administrate repositories, until you revoke it
+(${POST_CLAIM_SCOPES.join(', ')}).</dd>
 </dl>
-<p class="warning"><strong>Only go on if you started this agent yourself just now.</strong> If somebody sent you this
-link, or told you a code, close this page: whoever they are, they would act in your name.</p>
+<p class="warning"><strong>Only go on if you started this agent yourself, just now.</strong> If somebody else sent you
+this link or told you a code, close this page: you would be answerable for what their agent does.</p>
 <form method="post" action="/claim">${field}
 <input type="hidden" name="${TOKEN}" value="${token}">
 <label>The six-digit code your agent shows you

@@ -3,7 +3,7 @@ import { Fault } from '../fault.ts'
 import type { InvitesService } from '../invites/service.ts'
 import { type Exchange, send, sendJson } from './exchange.ts'
 import { html } from './html.ts'
-import { sendPage } from './page.ts'
+import { readable, sendPage } from './page.ts'
 
 export const INVITE_PREFIX = '/invites/'
 
@@ -29,7 +29,7 @@ export function createInvitePage({ invites, baseUrl }: { invites: InvitesService
         sendPage(exchange, 200, {
           title: `Take a clone of ${invite.repo}`,
           body: html`<p>You have been invited to ${invite.scope === 'write' ? 'read and push to' : 'read'} the git
-repository <strong>${invite.repo}</strong>. The invitation is good until ${invite.expiresAt}.</p>
+repository <strong>${invite.repo}</strong>. The invitation is good until ${readable(invite.expiresAt)}.</p>
 <form method="post" action="${INVITE_PREFIX}${id}"><button>Show me how to clone it</button></form>
 <p>This uses one of the invitation's clones. The clone works for a limited time.</p>`,
         })
@@ -44,7 +44,7 @@ repository <strong>${invite.repo}</strong>. The invitation is good until ${invit
         const given = await invites.reveal(idOf(exchange))
         sendPage(exchange, 200, {
           title: `Clone ${given.repo}`,
-          body: html`<p>Run this before ${given.tokenExpiresAt}; keep it to yourself:</p>
+          body: html`<p>Run this before ${readable(given.tokenExpiresAt)}. It contains a secret: keep it to yourself.</p>
 <pre>${given.cloneCommand}</pre>
 <h2>For a coding agent</h2>
 <pre>${given.prompt}</pre>`,
