@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /** `trk` API key, `trt` repository token, `tra` agent access token. */
@@ -28,7 +28,7 @@ export function secretKind(candidate: string): SecretPrefix | undefined {
 }
 
 /** What is stored instead of the secret. It has 214 random bits, so a fast hash is enough. */
-export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'base64url')
 
 export const shownPrefix = (secret: string): string => secret.slice(0, SHOWN_LENGTH)
 

@@ -28,7 +28,7 @@ export function createFetchService({
   }
 
   return {
-    advertise: (repo: RepoRow, service: Service, version: ProtocolVersion): Bytes =>
+    advertise: (repo: RepoRow, service: Service, version: ProtocolVersion): Promise<Iterable<Buffer>> =>
       advertise(service, version, () => repositories.refList(repo)),
 
     /** Answers a POST to git-upload-pack; undefined when there is nothing to say. */
@@ -36,7 +36,7 @@ export function createFetchService({
       repo: RepoRow,
       body: Bytes,
       { version, signal }: { version: ProtocolVersion; signal: AbortSignal },
-    ): Promise<Bytes | undefined> {
+    ): Promise<Bytes | Iterable<Buffer> | undefined> {
       const request = await readUploadRequest(body, { version })
       switch (request.kind) {
         case 'nothing':

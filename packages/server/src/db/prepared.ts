@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import { DirectAdapter } from './sqlite-dialect.ts'
 
 /** Stands in a query for a value that comes later. */
 class Slot {
@@ -30,7 +31,12 @@ export function prepared<Schema, Values extends object, Row>(
     const parameters = query.parameters.map((value) =>
       value instanceof Slot ? values[value.name as keyof Values] : value,
     )
+    if (adapter instanceof DirectAdapter && adapter.read && isPlainRead(db, query))
+      return adapter.read(query.sql, parameters) as Row[]
     const { rows } = await db.executeQuery<Row>({ ...query, parameters })
     return rows
   }
 }
+
+const isPlainRead = <Schema>(db: Kysely<Schema>, { query }: CompiledQuery): boolean =>
+  !db.isTransaction && query.kind === 'SelectQueryNode'

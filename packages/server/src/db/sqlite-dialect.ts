@@ -18,13 +18,16 @@ import { SqliteWriter, type WriterTurn } from './sqlite-writer.ts'
  */
 export class SqliteDialect implements Dialect {
   readonly #path: string
+  readonly #adapter = new DirectAdapter()
 
   constructor(path: string) {
     this.#path = path
   }
 
   createDriver(): Driver {
-    return new SqliteDriver(this.#path)
+    const driver = new SqliteDriver(this.#path)
+    this.#adapter.read = driver.read
+    return driver
   }
 
   createQueryCompiler() {
@@ -32,12 +35,18 @@ export class SqliteDialect implements Dialect {
   }
 
   createAdapter() {
-    return new SqliteAdapter()
+    return this.#adapter
   }
 
   createIntrospector(db: Kysely<unknown>) {
     return new SqliteIntrospector(db)
   }
+}
+
+/** Known to queries that are ready to run: nothing has to be waited for, so they need not ask for a connection. */
+export class DirectAdapter extends SqliteAdapter {
+  /** Runs a select, outside of any transaction. */
+  read: ((sql: string, parameters: readonly unknown[]) => unknown[]) | undefined
 }
 
 class SqliteDriver implements Driver {
@@ -50,6 +59,9 @@ class SqliteDriver implements Driver {
     this.#reading = new SqliteConnection(path, { readOnly: true })
     this.#writer = new SqliteWriter(this.#writing)
   }
+
+  readonly read = (sql: string, parameters: readonly unknown[]): unknown[] =>
+    this.#reading.run(sql, parameters).rows
 
   async init(): Promise<void> {}
 

@@ -1,5 +1,6 @@
 import type { ActorKind } from '@trellis/contract'
 import type { Selectable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 interface EventsTable {
@@ -30,26 +31,51 @@ export interface EventTables {
 
 export type EventRow = Selectable<EventsTable>
 
-/**
- * Takes the next numbers of a log and gives the first. The counter's row stays locked until the transaction ends, so
- * numbers follow the order of commit, and a transaction that fails gives its numbers back.
- */
-export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<number> {
-  const { last_seq } = await tx
+const nextSeqs = prepared((db: Db, { scope, count }: { scope: string; count: number }) =>
+  db
     .insertInto('event_counters')
     .values({ scope, last_seq: count })
     .onConflict((conflict) =>
       conflict.column('scope').doUpdateSet((eb) => ({ last_seq: eb('event_counters.last_seq', '+', count) })),
     )
-    .returning('last_seq')
-    .executeTakeFirstOrThrow()
-  return last_seq - count + 1
+    .returning('last_seq'),
+)
+
+/**
+ * Takes the next numbers of a log and gives the first. The counter's row stays locked until the transaction ends, so
+ * numbers follow the order of commit, and a transaction that fails gives its numbers back.
+ */
+export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<number> {
+  const [taken] = await nextSeqs(tx, { scope, count })
+  if (!taken) throw new Error('an event counter gave no number')
+  return taken.last_seq - count + 1
 }
 
 /** How many rows go into one statement; SQLite takes 32,766 values. */
 const BATCH = 1000
 
+const insertEvent = prepared((db: Db, row: EventRow) =>
+  db.insertInto('events').values({
+    scope: row.scope,
+    seq: row.seq,
+    id: row.id,
+    type: row.type,
+    ts: row.ts,
+    actor_kind: row.actor_kind,
+    actor_id: row.actor_id,
+    credential_id: row.credential_id,
+    subject: row.subject,
+    payload: row.payload,
+    cause: row.cause,
+  }),
+)
+
 export async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+  const [only, ...others] = rows
+  if (only && others.length === 0) {
+    await insertEvent(tx, only)
+    return
+  }
   for (let i = 0; i < rows.length; i += BATCH)
     await tx
       .insertInto('events')

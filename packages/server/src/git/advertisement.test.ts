@@ -57,7 +57,7 @@ function refsOf(dir: string): RefList {
   return { headBranch, headOid: refs.find((ref) => ref.name === headBranch)?.oid ?? null, refs }
 }
 
-async function text(chunks: AsyncIterable<Buffer>): Promise<string> {
+async function text(chunks: Iterable<Buffer>): Promise<string> {
   const parts: Buffer[] = []
   for await (const chunk of chunks) parts.push(chunk)
   return Buffer.concat(parts).toString()
@@ -72,7 +72,9 @@ for (const dir of [full, empty]) {
     for (const service of ['upload-pack', 'receive-pack']) {
       test(`advertises ${what} for ${service} at version ${version} as git itself does`, async () => {
         const theirs = git(dir, [service, '--http-backend-info-refs', '.'], { version })
-        const ours = await text(advertise(`git-${service}` as 'git-upload-pack', version, () => refsOf(dir)))
+        const ours = await text(
+          await advertise(`git-${service}` as 'git-upload-pack', version, () => refsOf(dir)),
+        )
         const preface = /^001.# service=git-(upload|receive)-pack\n0000/
         assert.equal(preface.test(ours), version !== 2 || service === 'receive-pack')
         assert.equal(comparable(ours.replace(preface, '')), comparable(theirs))
@@ -105,14 +107,14 @@ for (const dir of [full, empty]) {
 
 test('streams fifty thousand refs in chunks of bounded size', async () => {
   const oid = 'a'.repeat(40) as Oid
-  async function* refs() {
+  function* refs() {
     for (let i = 0; i < 50_000; i++) yield { name: `refs/heads/b${i}` as RefName, oid, peeled: null }
   }
   let lines = 0
   let largest = 0
   const list = { headBranch: 'refs/heads/b0' as RefName, headOid: oid, refs: refs() }
   const options = { peel: true, symrefs: true, unborn: true, prefixes: [] }
-  for await (const chunk of lsRefs(list, options)) {
+  for (const chunk of lsRefs(list, options)) {
     lines += chunk.toString().split('\n').length - 1
     largest = Math.max(largest, chunk.length)
   }

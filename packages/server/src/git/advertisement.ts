@@ -12,7 +12,7 @@ export type RefList = {
   /** Where that branch is; null while it does not exist. */
   headOid: Oid | null
   /** In the byte order of their names. */
-  refs: Iterable<Ref> | AsyncIterable<Ref>
+  refs: Iterable<Ref>
 }
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
@@ -43,29 +43,26 @@ export function parseProtocolVersion(header: string | undefined): ProtocolVersio
 }
 
 /** The body of `GET info/refs?service=…`. Version 2 lists no refs, so `list` is only called for the others. */
-export async function* advertise(
+export async function advertise(
   service: Service,
   version: ProtocolVersion,
   list: () => RefList | Promise<RefList>,
-): AsyncGenerator<Buffer, void, undefined> {
-  if (version === 2 && service === 'git-upload-pack') {
-    yield v2Advertisement
-    return
-  }
+): Promise<Iterable<Buffer>> {
+  if (version === 2 && service === 'git-upload-pack') return [v2Advertisement]
   // Pushing has no version 2; git then answers as version 0.
   const versionLine = version === 1 ? frame('version 1\n') : ''
   const preface = `${frame(`# service=${service}\n`)}0000${versionLine}`
-  yield* gathered(preface, refLines(service, await list()))
+  return gathered(preface, refLines(service, await list()))
 }
 
 export type LsRefsOptions = { peel: boolean; symrefs: boolean; unborn: boolean; prefixes: readonly string[] }
 
 /** The answer to the command ls-refs of protocol version 2. */
-export function lsRefs(list: RefList, options: LsRefsOptions): AsyncGenerator<Buffer, void, undefined> {
+export function lsRefs(list: RefList, options: LsRefsOptions): Iterable<Buffer> {
   return gathered('', lsRefsLines(list, options))
 }
 
-async function* refLines(service: Service, list: RefList): AsyncGenerator<string> {
+function* refLines(service: Service, list: RefList): Generator<string> {
   let capabilities =
     service === 'git-upload-pack'
       ? `\0${uploadCapabilities}${list.headOid ? ` symref=HEAD:${list.headBranch}` : ''} filter object-format=sha1 ${agent}`
@@ -76,18 +73,18 @@ async function* refLines(service: Service, list: RefList): AsyncGenerator<string
     return text
   }
   if (service === 'git-receive-pack') {
-    for await (const ref of list.refs) yield line(ref.oid, ref.name)
+    for (const ref of list.refs) yield line(ref.oid, ref.name)
     if (capabilities) yield line(zeroOid, 'capabilities^{}')
     return
   }
   if (list.headOid) yield line(list.headOid, 'HEAD')
-  for await (const ref of list.refs) {
+  for (const ref of list.refs) {
     yield line(ref.oid, ref.name)
     if (ref.peeled) yield line(ref.peeled, `${ref.name}^{}`)
   }
 }
 
-async function* lsRefsLines(list: RefList, options: LsRefsOptions): AsyncGenerator<string> {
+function* lsRefsLines(list: RefList, options: LsRefsOptions): Generator<string> {
   const { peel, symrefs, unborn, prefixes } = options
   const wanted = prefixMatcher(prefixes)
   if (wanted('HEAD')) {
@@ -95,7 +92,7 @@ async function* lsRefsLines(list: RefList, options: LsRefsOptions): AsyncGenerat
     if (list.headOid) yield `${list.headOid} HEAD${target}\n`
     else if (unborn && symrefs) yield `unborn HEAD${target}\n`
   }
-  for await (const ref of list.refs) {
+  for (const ref of list.refs) {
     if (wanted(ref.name)) yield `${ref.oid} ${ref.name}${peel && ref.peeled ? ` peeled:${ref.peeled}` : ''}\n`
   }
 }
@@ -124,12 +121,9 @@ function prefixMatcher(prefixes: readonly string[]): (name: string) => boolean {
 const chunkLength = 32 * 1024
 
 /** Frames lines as packets, many to a chunk, with a flush at the end. */
-async function* gathered(
-  preface: string,
-  lines: AsyncIterable<string>,
-): AsyncGenerator<Buffer, void, undefined> {
+function* gathered(preface: string, lines: Iterable<string>): Generator<Buffer, void, undefined> {
   let text = preface
-  for await (const line of lines) {
+  for (const line of lines) {
     text += frame(line)
     if (text.length < chunkLength) continue
     yield Buffer.from(text)

@@ -82,10 +82,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (rest.join('/') === 'info/refs') {
     const service = url.searchParams.get('service') as Service
     response.setHeader('Content-Type', `application/x-${service}-advertisement`)
-    await send(
-      response,
-      advertise(service, version, () => refList(served)),
-    )
+    await send(response, await advertise(service, version, () => refList(served)))
     return
   }
   response.setHeader('Content-Type', `application/x-${rest[0]}-result`)
@@ -161,7 +158,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 /** Nothing is sent before the first chunk is there, so that a refusal can still be told. */
-async function send(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+async function send(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
   const left = new AbortController()
   response.once('close', () => left.abort())
   for await (const chunk of chunks) {

@@ -27,6 +27,7 @@ export async function readJson(request: IncomingMessage, limit: BodyLimit): Prom
 export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > limit.bytes) return Promise.reject(tooLarge(limit, announced))
+  if (hasArrived(request)) return Promise.resolve(takeArrived(request))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -52,6 +53,20 @@ export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<B
     request.on('data', onData).on('end', onEnd).on('close', onClose)
   })
 }
+
+/** Small bodies come together with their headers: then there is nothing to wait for, and nothing to time. */
+export const hasArrived = (request: IncomingMessage): boolean =>
+  request.readableLength > 0 && request.readableLength === Number(request.headers['content-length'])
+
+export function takeArrived(request: IncomingMessage): Buffer {
+  taken.add(request)
+  return request.read()
+}
+
+/** Whether nothing of the request is still to come. The parser says so a little later than it is true. */
+export const isWhole = (request: IncomingMessage): boolean => request.complete || taken.has(request)
+
+const taken = new WeakSet<IncomingMessage>()
 
 /** The client hung up in the middle of its request: there is nobody to answer. */
 export class ClientGone extends Error {}

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Caller } from '../access/caller.ts'
@@ -8,7 +9,7 @@ import { parseProtocolVersion, type Service } from '../git/advertisement.ts'
 import { errorPacket, ProtocolError } from '../git/pkt-line.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Admission } from './admission.ts'
-import { ClientGone } from './body.ts'
+import { ClientGone, hasArrived, takeArrived } from './body.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -52,13 +53,16 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     )
     response.setHeader('cache-control', 'no-store')
     response.setHeader('x-request-id', exchange.requestId)
-    if (isAdvertisement) return stream(exchange, fetches.advertise(repo, service as Service, version))
+    if (isAdvertisement) return answer(exchange, await fetches.advertise(repo, service as Service, version))
 
     // A client that neither sends nor takes anything must not hold a git process for ever.
-    request.socket.setTimeout(IDLE_MS, () => request.socket.destroy())
+    const { socket } = request
+    const giveUp = () => socket.destroy()
+    socket.setTimeout(IDLE_MS, giveUp)
     const left = new AbortController()
     response.once('close', () => {
-      request.socket.setTimeout(0)
+      // The connection is kept for other requests, with a timeout that is not ours.
+      socket.off('timeout', giveUp)
       if (!response.writableFinished) left.abort(new ClientGone())
     })
     await inGitsWords(exchange, () =>
@@ -74,9 +78,10 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     version: 0 | 1 | 2,
     signal: AbortSignal,
   ): Promise<void> {
-    const answer = await fetches.uploadPack(repo, bodyOf(exchange), { version, signal })
-    if (answer) await stream(exchange, answer)
-    else exchange.response.end()
+    const result = await fetches.uploadPack(repo, bodyOf(exchange), { version, signal })
+    if (!result) exchange.response.end()
+    else if (Symbol.asyncIterator in result) await stream(exchange, result)
+    else await answer(exchange, result)
   }
 
   async function receive(
@@ -116,7 +121,11 @@ function bodyOf({ request, response }: Exchange): Bytes {
     request.unpipe().removeAllListeners('readable')
     setImmediate(() => request.resume())
   })
-  return readable(gunzip ?? request)
+  return !gunzip && hasArrived(request) ? arrived(request) : readable(gunzip ?? request)
+}
+
+async function* arrived(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  yield takeArrived(request)
 }
 
 async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
@@ -130,8 +139,23 @@ async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
 
 const isZlibError = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('Z_')
 
+/** Sends what is there already: mostly one chunk, whose length can be told. */
+async function answer(exchange: Exchange, chunks: Iterable<Buffer>): Promise<void> {
+  const iterator = chunks[Symbol.iterator]()
+  const first = iterator.next()
+  const second = first.done ? first : iterator.next()
+  if (!second.done) {
+    exchange.response.write(first.value)
+    exchange.response.write(second.value)
+    return stream(exchange, { [Symbol.iterator]: () => iterator })
+  }
+  const body = first.value ?? Buffer.alloc(0)
+  exchange.response.setHeader('content-length', body.length)
+  exchange.response.end(body)
+}
+
 /** Sends what comes, no faster than the client takes it. */
-async function stream({ response }: Exchange, chunks: Bytes): Promise<void> {
+async function stream({ response }: Exchange, chunks: Bytes | Iterable<Buffer>): Promise<void> {
   for await (const chunk of chunks) {
     if (response.destroyed) throw new ClientGone()
     if (!response.write(chunk)) await drained(response)

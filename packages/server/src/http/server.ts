@@ -9,7 +9,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { API_PREFIX, type ErrorData, type ErrorEnvelope } from '@trellis/contract'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
-import { ClientGone } from './body.ts'
+import { ClientGone, isWhole } from './body.ts'
 import type { Cors } from './cors.ts'
 import {
   envelopeOf,
@@ -154,13 +154,13 @@ export function serve(server: Server, deps: HttpServerDeps): void {
     const headers = {
       ...cors.headers(exchange),
       ...headersFor(error, exchange, baseUrl),
-      ...(!request.complete && { connection: 'close' }),
+      ...(!isWhole(request) && { connection: 'close' }),
     }
     // Git shows its user plain text, and nothing else.
     if (isForGit(exchange))
       send(exchange, envelope.status, 'text/plain; charset=utf-8', `${explain(error, envelope)}\n`, headers)
     else sendJson(exchange, envelope.status, envelope, headers)
-    if (!request.complete) drain(request.socket)
+    if (!isWhole(request)) drain(request.socket)
   }
 
   server.on('request', (request, response) => {

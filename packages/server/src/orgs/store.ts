@@ -1,5 +1,6 @@
 import type { Role } from '@trellis/contract'
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 /** `team`, or one that an agent or somebody anonymous has to themselves until a person takes it over. */
@@ -142,16 +143,18 @@ export async function deleteOrg(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('orgs').where('id', '=', id).execute()
 }
 
-/** Counts one repository more; false when that would be more than `limit`. */
-export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boolean> {
-  const row = await tx
+const countRepo = prepared((db: Db, { orgId, limit }: { orgId: string; limit: number }) =>
+  db
     .updateTable('orgs')
     .set((eb) => ({ repo_count: eb('repo_count', '+', eb.lit(1)) }))
     .where('id', '=', orgId)
     .where('repo_count', '<', limit)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+    .returning('id'),
+)
+
+/** Counts one repository more; false when that would be more than `limit`. */
+export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boolean> {
+  return (await countRepo(tx, { orgId, limit })).length > 0
 }
 
 export async function subtractRepo(tx: Tx, orgId: string): Promise<void> {

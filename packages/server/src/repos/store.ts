@@ -74,14 +74,34 @@ export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: Repo
   liveRepos(db, orgId, now).where('id', '=', id).where('name', '>', after).limit(limit),
 )
 
-/** Undefined when the organization has a repository of that name. */
-export const insert = (tx: Tx, row: Insertable<ReposTable>): Promise<RepoRow | undefined> =>
-  tx
+type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version'>>
+
+const insertOne = prepared((db: Db, row: NewRow) =>
+  db
     .insertInto('repos')
-    .values(row)
+    .values({
+      id: row.id,
+      org_id: row.org_id,
+      name: row.name,
+      artifact_id: row.artifact_id,
+      default_branch: row.default_branch,
+      read_only: row.read_only,
+      size_bytes: row.size_bytes,
+      last_push_at: row.last_push_at,
+      source: row.source,
+      expires_at: row.expires_at,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+    })
     .onConflict((conflict) => conflict.columns(['org_id', 'name']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
+    .returningAll(),
+)
+
+/** Undefined when the organization has a repository of that name. */
+export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> {
+  const [repo] = await insertOne(tx, row)
+  return repo
+}
 
 export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
   tx.updateTable('repos').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
