@@ -57,15 +57,15 @@ export async function runTrellis(): Promise<Trellis> {
   }
 }
 
-async function saidUrl(child: ChildProcess): Promise<string> {
-  let said = ''
-  for await (const chunk of child.stderr ?? []) {
-    said += chunk
-    const url = /http:\/\/\S+:\d+/.exec(said)
-    if (url) {
-      child.stderr?.resume()
-      return url[0]
-    }
-  }
-  throw new Error(`it did not start: ${said}`)
+/** The pipe stays open: a process that cannot say a word of warning may end. */
+function saidUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (chunk) => {
+      if (said.length < 10_000) said += chunk
+      const url = /http:\/\/\S+:\d+/.exec(said)
+      if (url) resolve(url[0])
+    })
+    child.once('close', () => reject(new Error(`it did not start: ${said}`)))
+  })
 }
