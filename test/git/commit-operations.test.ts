@@ -1,0 +1,532 @@
+// Commits, merges and comparisons made by the server, and reading without a clone.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { asEnvelope, assertFault, assertInvalid } from '@trellis/server/testing'
+import { type Client, type Host, startSqliteHost } from './harness.ts'
+
+const ABSENT = 'a'.repeat(40)
+
+let host: Host
+before(async () => {
+  host = await startSqliteHost()
+})
+after(async () => {
+  assert.equal(await host.failures(), 0)
+  await host.stop()
+})
+
+const put = (path: string, content = 'x\n', more: object = {}) => ({ op: 'put', path, content, ...more })
+
+describe('git/commits/create', () => {
+  let client: Client
+  const name = 'commits'
+  before(async () => {
+    ;({ client } = await host.filled(name))
+  })
+  const create = (input: object) =>
+    host.call('git/commits/create', { name, branch: 'main', message: 'by the server', ...input })
+  const head = async (branch = 'main') => (await host.refs(name))[`refs/heads/${branch}`]
+  const fetched = async (branch = 'main') => {
+    await client.run('fetch', '-q', '--force', host.remote(name), `${branch}:refs/seen/${branch}`)
+    return `refs/seen/${branch}`
+  }
+
+  it('puts, deletes and moves several files in one commit, which stock git finds whole', async () => {
+    const before = await head()
+    const { status, body } = await create({
+      message: 'several\n\nat once\n',
+      expectedHead: before,
+      changes: [
+        put('new/deep/file.txt', 'größe\n'),
+        put('script.sh', '#!/bin/sh\n', { mode: '100755' }),
+        put('link', 'script.sh', { mode: '120000' }),
+        put('bytes.bin', Buffer.from([0, 255, 1, 254]).toString('base64'), { encoding: 'base64' }),
+        { op: 'delete', path: 'file-0.txt' },
+        { op: 'move', from: 'file-1.txt', to: 'moved/file-1.txt' },
+      ],
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.deepEqual([body.branch, body.before, body.unchanged], ['main', before, false])
+    assert.equal(await head(), body.oid)
+    const ref = await fetched()
+    assert.equal(await client.rev(`${ref}^{tree}`), body.tree)
+    assert.equal(
+      await client.run('ls-tree', '-r', '--format=%(objectmode) %(path)', ref),
+      [
+        '100644 bytes.bin',
+        '100644 file-2.txt',
+        '100644 file-3.txt',
+        '120000 link',
+        '100644 moved/file-1.txt',
+        '100644 new/deep/file.txt',
+        '100755 script.sh',
+      ].join('\n'),
+    )
+    assert.equal(await client.run('show', `${ref}:new/deep/file.txt`), 'größe')
+    assert.equal(await client.rev(`${ref}:moved/file-1.txt`), await client.rev('main:file-1.txt'))
+    assert.equal(
+      await client.run('log', '-1', '--format=%an <%ae> %cn %s|%b', ref),
+      `ann <${host.owner.email}> ann several|at once\n`,
+    )
+    await client.run('fsck', '--full', '--strict')
+    // Without a mode a file keeps the one it has.
+    await create({ changes: [put('script.sh', '#!/bin/bash\n')] })
+    assert.match(await client.run('ls-tree', await fetched(), 'script.sh'), /^100755 /)
+  })
+
+  it('names author and committer as given', async () => {
+    const author = {
+      name: 'Bob',
+      email: 'bob@example.com',
+      timestamp: 1_700_000_000_000,
+      timezoneOffset: -60,
+    }
+    await create({ changes: [put('by-bob')], author })
+    const person = await client.run('log', '-1', '--format=%an %ad %cn', '--date=raw', await fetched())
+    assert.equal(person, 'Bob 1700000000 +0100 Bob')
+    await create({ changes: [put('by-both')], author, committer: { name: 'Eve', email: 'eve@example.com' } })
+    assert.equal(await client.run('log', '-1', '--format=%an %cn', await fetched()), 'Bob Eve')
+  })
+
+  it('starts a new branch from the default one, or from the parent given', async () => {
+    const base = await head()
+    const first = await create({ branch: 'fresh', expectedHead: null, changes: [put('on-fresh')] })
+    assert.equal(first.body.before, null)
+    assert.equal(await client.rev(`${await fetched('fresh')}^`), base)
+    const parent = await client.rev('side')
+    await create({ branch: 'older', parent, changes: [put('on-older')] })
+    assert.equal(await client.rev(`${await fetched('older')}^`), parent)
+  })
+
+  it('makes the first commit of an empty repository', async () => {
+    await host.repo('virgin', 'trunk')
+    const { status, body } = await create({
+      name: 'virgin',
+      branch: 'trunk',
+      changes: [put('README.md', '# Hi\n')],
+    })
+    assert.equal(status, 200)
+    const clone = await host.clone('virgin')
+    assert.equal(await clone.rev('HEAD'), body.oid)
+    assert.equal(await clone.run('rev-list', '--count', 'HEAD'), '1')
+    await clone.run('fsck', '--full', '--strict')
+  })
+
+  it('says so when nothing changes, and makes no commit', async () => {
+    await create({ changes: [put('same', 'same\n')] })
+    const before = await head()
+    const events = (await host.events(name)).length
+    const { body } = await create({ changes: [put('same', 'same\n')] })
+    assert.deepEqual([body.unchanged, body.oid, body.before], [true, before, before])
+    assert.equal(await head(), before)
+    assert.equal((await host.events(name)).length, events)
+  })
+
+  it('refuses a head that has moved and a parent that is not one', async () => {
+    const ref = 'refs/heads/main'
+    const changes = [put('never')]
+    assertFault(await create({ changes, expectedHead: ABSENT }), 'STALE_REF', { name, ref })
+    assertFault(await create({ changes, expectedHead: null }), 'STALE_REF', { name, ref })
+    assertFault(await create({ changes, branch: 'n', expectedHead: await head() }), 'STALE_REF', {
+      name,
+      ref: 'refs/heads/n',
+    })
+    assertFault(await create({ changes, parent: await client.rev('side') }), 'NON_FAST_FORWARD', {
+      name,
+      ref,
+    })
+    for (const parent of [ABSENT, 'main', await client.rev('main^{tree}')])
+      assertFault(await create({ changes, branch: 'n', parent }), 'INVALID_PARENT', { name, object: parent })
+    assert.equal(await head('n'), undefined)
+  })
+
+  it('refuses trees that cannot be', async () => {
+    const invalid = async (changes: object[], object: string) => {
+      const { code, status, data } = asEnvelope(await create({ changes }))
+      assert.deepEqual([code, status, data], ['INVALID_TREE', 422, { name, object }])
+    }
+    await invalid([{ op: 'delete', path: 'nothing' }], 'nothing')
+    await invalid([{ op: 'move', from: 'nothing', to: 'x' }], 'nothing')
+    await invalid([{ op: 'move', from: 'file-2.txt', to: 'file-3.txt' }], 'file-3.txt')
+    await invalid([put('file-2.txt/below')], 'file-2.txt/below')
+    await invalid([put('moved')], 'moved')
+    for (const path of [
+      '.git/config',
+      '../escape',
+      '/absolute',
+      'a//b',
+      'a/../b',
+      '.GIT/hooks/x',
+      'git~1/x',
+      'a/.git',
+    ])
+      await invalid([put(path)], path)
+    await invalid([put('.gitmodules', 'target', { mode: '120000' })], '.gitmodules')
+    assert.equal((await create({ changes: [put('ok')], branch: 'a..b' })).status, 400)
+    assertInvalid(await create({ changes: [put('x', 'not base64!', { encoding: 'base64' })] }), [
+      'changes',
+      0,
+      'content',
+    ])
+    assertInvalid(await create({ changes: [] }), ['changes'])
+  })
+
+  it('puts a thousand files in one commit', async () => {
+    const changes = Array.from({ length: 1000 }, (_, i) => put(`many/${i % 37}/file-${i}`, `${i}\n`))
+    assert.equal((await create({ changes })).status, 200)
+    const listing = await client.run('ls-tree', '-r', '--name-only', await fetched(), 'many/')
+    assert.equal(listing.split('\n').length, 1000)
+    assert.equal((await host.events(name)).at(-1)?.payload.paths.length, 1000)
+  })
+
+  it('lets exactly one of several win the same head, and the others know', async () => {
+    const expectedHead = await head()
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, i) => create({ expectedHead, changes: [put('contended', `${i}\n`)] })),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    for (const answer of answers)
+      if (answer.status !== 200) assertFault(answer, 'STALE_REF', { name, ref: 'refs/heads/main' })
+  })
+
+  it('takes 50 MB and no more', async () => {
+    const content = Buffer.alloc(60 * 1024 * 1024, 'a').toString()
+    const refused = await create({ changes: [put('large', content)] })
+    const { code, data } = asEnvelope(refused)
+    assert.equal(code, 'PAYLOAD_TOO_LARGE')
+    const { scope, limit } = data as { scope: string; limit: number }
+    assert.deepEqual([scope, limit], ['workspace_commit', 50 * 1024 * 1024])
+    const { status } = await create({ changes: [put('large', content.slice(0, 20_000_000))] })
+    assert.equal(status, 200)
+  })
+})
+
+describe('git/merge', () => {
+  let client: Client
+  const name = 'merges'
+  let main: string
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    main = await client.rev('main')
+    await client.run('branch', 'base')
+    await client.run('checkout', '-q', '-b', 'feature')
+    await client.commit({ 'feature.txt': 'feature\n' }, 'feature')
+    await client.commit({ 'file-1.txt': 'changed by feature\n' }, 'change')
+    await client.run('checkout', '-q', '-b', 'clash', 'main')
+    await client.commit({ 'file-1.txt': 'changed by clash\n', 'file-2.txt': null }, 'clash')
+    await client.run('checkout', '-q', '-b', 'quiet', 'main')
+    await client.commit({ 'quiet.txt': 'quiet\n' }, 'quiet')
+    await client.run('checkout', '-q', '--orphan', 'stranger')
+    await client.commit({ 'stranger.txt': 's\n' }, 'stranger')
+    await client.run('push', '-q', host.remote(name), 'feature', 'clash', 'quiet', 'stranger', 'base')
+  })
+  let branches = 0
+  /** A branch of its own at `from`, and a merge into it. */
+  async function merge(into: string, from: string, input: object = {}) {
+    const branch = `into-${++branches}`
+    await host.ok('git/branches/create', { name, branch, from: into })
+    const answer = await host.call('git/merge', { name, branch, from, ...input })
+    const at = (await host.refs(name))[`refs/heads/${branch}`]
+    await client.run('fetch', '-q', host.remote(name), `${branch}:refs/seen/${branch}`)
+    return { ...answer, branch, at, ref: `refs/seen/${branch}` }
+  }
+
+  it('moves the branch along when that is enough', async () => {
+    const { body, branch, at } = await merge('base', 'feature')
+    const oid = await client.rev('feature')
+    assert.deepEqual(body, { outcome: 'fast-forward', branch, oid, conflicts: [], conflictsTruncated: false })
+    assert.equal(at, oid)
+  })
+
+  it('has nothing to do when everything is there', async () => {
+    const { body, at } = await merge('feature', 'base')
+    assert.equal(body.outcome, 'up-to-date')
+    assert.equal(at, await client.rev('feature'))
+  })
+
+  it('makes a commit with both parents when both went on, or when asked to', async () => {
+    const both = await merge('quiet', 'feature', { message: 'bring it in' })
+    assert.equal(both.body.outcome, 'merged')
+    assert.equal(both.body.oid, both.at)
+    assert.equal(
+      await client.run('log', '-1', '--format=%P %s', both.ref),
+      `${await client.rev('quiet')} ${await client.rev('feature')} bring it in`,
+    )
+    assert.equal(await client.run('show', `${both.ref}:quiet.txt`), 'quiet')
+    assert.equal(await client.run('show', `${both.ref}:feature.txt`), 'feature')
+    const asked = await merge('base', 'feature', { strategy: 'merge' })
+    assert.equal(asked.body.outcome, 'merged')
+    assert.equal(
+      await client.run('log', '-1', '--format=%P', asked.ref),
+      `${main} ${await client.rev('feature')}`,
+    )
+    await client.run('fsck', '--full', '--strict')
+  })
+
+  it('squashes everything into one commit', async () => {
+    const { body, ref } = await merge('quiet', 'feature', { strategy: 'squash', message: 'one' })
+    assert.equal(body.outcome, 'merged')
+    assert.equal(await client.run('log', '-1', '--format=%P %s', ref), `${await client.rev('quiet')} one`)
+    assert.equal(await client.run('show', `${ref}:feature.txt`), 'feature')
+  })
+
+  it('gives conflicts as data and moves nothing', async () => {
+    const { status, body, at } = await merge('clash', 'feature')
+    assert.equal(status, 200)
+    assert.equal(body.outcome, 'conflict')
+    assert.equal(body.oid, await client.rev('clash'))
+    assert.equal(at, await client.rev('clash'))
+    assert.deepEqual(body.conflicts, [{ path: 'file-1.txt', kinds: ['contents'] }])
+    assert.equal(body.conflictsTruncated, false)
+  })
+
+  it('says that two histories have nothing in common', async () => {
+    const { body, at } = await merge('base', 'stranger')
+    assert.equal(body.outcome, 'unrelated')
+    assert.equal(at, main)
+  })
+
+  it('refuses a branch that has moved or is not there, and a revision that is not', async () => {
+    const call = (input: object) =>
+      host.call('git/merge', { name, branch: 'base', from: 'feature', ...input })
+    assertFault(await call({ expectedHead: ABSENT }), 'STALE_REF', { name, ref: 'refs/heads/base' })
+    assertFault(await call({ branch: 'nothing' }), 'GIT_OBJECT_NOT_FOUND', { name, object: 'nothing' })
+    assertFault(await call({ from: 'nothing' }), 'GIT_OBJECT_NOT_FOUND', { name, object: 'nothing' })
+    assertInvalid(await call({ branch: 'a..b' }), ['branch'])
+    assert.equal((await host.refs(name))['refs/heads/base'], main)
+  })
+})
+
+describe('git/compare', () => {
+  let client: Client
+  const name = 'compared'
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.run('checkout', '-q', '-b', 'work', 'side')
+    await client.run('mv', 'file-3.txt', 'renamed.txt')
+    await client.commit({ 'added.txt': 'one\ntwo\n', 'file-1.txt': 'changed\n', 'file-0.txt': null }, 'work')
+    await client.run('push', '-q', host.remote(name), 'work')
+  })
+  const compare = (input: object) => host.ok('git/compare', { name, base: 'main', head: 'work', ...input })
+
+  it('tells what a branch did since it left: commits, files and patches', async () => {
+    const found = await compare({})
+    assert.equal(found.base, await client.rev('main'))
+    assert.equal(found.head, await client.rev('work'))
+    assert.equal(found.mergeBase, await client.rev('side'))
+    assert.deepEqual(
+      [found.ahead, found.behind, found.moreCommits, found.filesTruncated],
+      [1, 3, false, false],
+    )
+    assert.deepEqual(
+      found.commits.map((commit: { message: string }) => commit.message),
+      ['work\n'],
+    )
+    const files = found.files.map((file: { path: string; status: string; previousPath?: string }) => [
+      file.path,
+      file.status,
+      file.previousPath,
+    ])
+    assert.deepEqual(files.toSorted(), [
+      ['added.txt', 'added', undefined],
+      ['file-0.txt', 'deleted', undefined],
+      ['file-1.txt', 'modified', undefined],
+      ['renamed.txt', 'renamed', 'file-3.txt'],
+    ])
+    assert.deepEqual(found.total, { files: 4, additions: 3, deletions: 100 })
+    const added = found.files.find((file: { path: string }) => file.path === 'added.txt')
+    assert.match(added.patch, /\+one\n\+two\n/)
+  })
+
+  it('compares the two as they are, and leaves out patches when told', async () => {
+    const found = await compare({ mode: 'two-dot', patches: false })
+    assert.ok(found.total.files > 4)
+    assert.ok(found.files.every((file: { patch?: string }) => file.patch === undefined))
+    const same = await compare({ head: 'main' })
+    assert.deepEqual([same.ahead, same.behind, same.files], [0, 0, []])
+  })
+
+  it('is bounded in commits, files and patches, and says that there is more', async () => {
+    const stream: string[] = ['reset refs/heads/huge\nfrom refs/heads/main\n']
+    for (let i = 0; i < 300; i++)
+      stream.push(
+        `commit refs/heads/huge\ncommitter Ann <a@b.c> ${1_800_000_000 + i} +0000\ndata 2\nx\n`,
+        ...Array.from({ length: 15 }, (_, k) => `M 100644 inline huge/${i}-${k}\ndata 2\nx\n`),
+      )
+    const large = 'a line that is repeated\n'.repeat(100_000)
+    stream.push(`M 100644 inline huge/large\ndata ${large.length}\n${large}\n`)
+    await client.feed(stream.join('\n'), 'fast-import', '--quiet')
+    await client.run('push', '-q', host.remote(name), 'huge')
+    const found = await compare({ head: 'huge' })
+    assert.deepEqual([found.ahead, found.moreCommits, found.filesTruncated], [300, true, true])
+    assert.ok(found.commits.length <= 100)
+    assert.ok(found.files.length < 4500)
+    assert.equal(found.total.files, 4501)
+    assert.ok(JSON.stringify(found).length < 10_000_000)
+  })
+
+  it('refuses revisions that are not there', async () => {
+    for (const object of ['nothing', '--output=x', 'main..side', ABSENT])
+      assertFault(
+        await host.call('git/compare', { name, base: object, head: 'main' }),
+        'GIT_OBJECT_NOT_FOUND',
+        {
+          name,
+          object,
+        },
+      )
+  })
+})
+
+describe('reading without a clone', () => {
+  let client: Client
+  const name = 'read'
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.commit({
+      'dir/a.txt': 'a\n',
+      'dir/sub/b.txt': 'b\n',
+      'größe.txt': 'ü\n',
+      ...Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [`wide/${String(i).padStart(2, '0')}`, `${i}\n`]),
+      ),
+    })
+    await client.feed(Buffer.from([0xff, 0, 0xfe]), 'hash-object', '-w', '--stdin')
+    await client.run('push', '-q', host.remote(name), 'main')
+  })
+
+  it('pages through commits, from any revision, all or of one path', async () => {
+    const list = (input: object = {}) => host.ok('git/commits/list', { name, ...input })
+    const wanted = (await client.run('rev-list', 'main')).split('\n')
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const page = await list({ limit: 4, ...(cursor && { cursor }) })
+      seen.push(...page.items.map((item: { oid: string }) => item.oid))
+      cursor = page.nextCursor
+    } while (cursor)
+    assert.deepEqual(seen, wanted)
+    const oids = async (input: object) => (await list(input)).items.map((item: { oid: string }) => item.oid)
+    assert.deepEqual(
+      await oids({ ref: 'side', limit: 100 }),
+      (await client.run('rev-list', 'side')).split('\n'),
+    )
+    assert.deepEqual(await oids({ ref: 'v1', limit: 1 }), [await client.rev('v1^{}')])
+    assert.deepEqual(
+      await oids({ path: 'file-2.txt', limit: 100 }),
+      (await client.run('rev-list', 'main', '--', 'file-2.txt')).split('\n'),
+    )
+    // A page goes on in the history it began with, whatever the branch does.
+    const first = await list({ limit: 4 })
+    await client.run('push', '-q', '--force', host.remote(name), 'side:main')
+    assert.deepEqual(await oids({ limit: 4, cursor: first.nextCursor }), wanted.slice(4, 8))
+    await client.run('push', '-q', '--force', host.remote(name), 'main')
+    assert.deepEqual(await oids({ limit: 2, cursor: 'garbage' }), wanted.slice(0, 2))
+    await host.repo('no-commits')
+    assert.deepEqual(await list({ name: 'no-commits' }), { items: [], nextCursor: null })
+    assertFault(await host.call('git/commits/list', { name, ref: 'nothing' }), 'GIT_OBJECT_NOT_FOUND', {
+      name,
+      object: 'nothing',
+    })
+  })
+
+  it('reads a commit as it is', async () => {
+    const oid = await client.rev('main~3')
+    const commit = await host.ok('git/commits/get', { name, ref: oid })
+    const [tree, parent] = [await client.rev(`${oid}^{tree}`), await client.rev(`${oid}^`)]
+    const ann = {
+      name: 'Ann',
+      email: 'ann@example.com',
+      time: (1_700_000_000 + 8 * 86_400) * 1000,
+      timezone: '+0100',
+    }
+    assert.deepEqual(commit, {
+      oid,
+      tree,
+      parents: [parent],
+      author: ann,
+      committer: ann,
+      message: 'commit 8\n',
+      signed: false,
+    })
+  })
+
+  it('pages through a directory and reads files by path and by id', async () => {
+    const root = await host.ok('git/trees/get', { name })
+    assert.equal(root.commit, await client.rev('main'))
+    const dir = root.items.find((item: { name: string }) => item.name === 'dir')
+    assert.deepEqual(dir, {
+      name: 'dir',
+      path: 'dir',
+      mode: '040000',
+      type: 'tree',
+      oid: await client.rev('main:dir'),
+    })
+    assert.deepEqual((await host.ok('git/trees/get', { name, path: 'dir/sub' })).items, [
+      {
+        name: 'b.txt',
+        path: 'dir/sub/b.txt',
+        mode: '100644',
+        type: 'blob',
+        oid: await client.rev('main:dir/sub/b.txt'),
+        size: 2,
+      },
+    ])
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const page = await host.ok('git/trees/get', { name, path: 'wide', limit: 7, ...(cursor && { cursor }) })
+      seen.push(...page.items.map((item: { name: string }) => item.name))
+      cursor = page.nextCursor
+    } while (cursor)
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 30 }, (_, i) => String(i).padStart(2, '0')),
+    )
+
+    const blob = (input: object) => host.ok('git/blobs/get', { name, ...input })
+    const oid = await client.rev('main:größe.txt')
+    const text = { oid, size: 3, encoding: 'utf-8', content: 'ü\n' }
+    assert.deepEqual(await blob({ path: 'größe.txt' }), text)
+    assert.deepEqual(await blob({ oid }), text)
+    assert.equal((await blob({ path: 'file-1.txt', ref: 'v1' })).content, 'content 5\n'.repeat(50))
+    await host.ok('git/commits/create', {
+      name,
+      branch: 'bytes',
+      message: 'm',
+      changes: [{ op: 'put', path: 'b', content: '/wD+', encoding: 'base64' }],
+    })
+    const bytes = await blob({ path: 'b', ref: 'bytes' })
+    assert.deepEqual([bytes.encoding, bytes.content, bytes.size], ['base64', '/wD+', 3])
+  })
+
+  it('says what is not there', async () => {
+    const missing = async (path: string, input: object, object: string) =>
+      assertFault(await host.call(path, { name, ...input }), 'GIT_OBJECT_NOT_FOUND', { name, object })
+    await missing('git/blobs/get', { path: 'nothing' }, 'nothing')
+    await missing('git/blobs/get', { path: 'dir' }, 'dir')
+    await missing('git/blobs/get', { oid: ABSENT }, ABSENT)
+    await missing('git/blobs/get', { oid: await client.rev('main') }, await client.rev('main'))
+    await missing('git/trees/get', { path: 'nothing' }, 'nothing')
+    await missing('git/trees/get', { path: 'file-1.txt' }, 'file-1.txt')
+    await missing('git/trees/get', { ref: 'nothing' }, 'nothing')
+    await missing('git/commits/get', { ref: 'HEAD~1' }, 'HEAD~1')
+    assertInvalid(await host.call('git/blobs/get', { name, path: '../x' }), ['path'])
+    assertInvalid(await host.call('git/blobs/get', { name }), [])
+  })
+
+  it('does not give a file that is too large whole', async () => {
+    await client.commit({ 'large.txt': 'x'.repeat(11 * 1024 * 1024) })
+    await client.run('push', '-q', host.remote(name), 'main:large')
+    const { code, data } = asEnvelope(
+      await host.call('git/blobs/get', { name, ref: 'large', path: 'large.txt' }),
+    )
+    assert.equal(code, 'PAYLOAD_TOO_LARGE')
+    assert.deepEqual(data, {
+      scope: 'git_workspace_memory',
+      limit: 10 * 1024 * 1024,
+      observed: 11 * 1024 * 1024,
+    })
+  })
+})

@@ -1,0 +1,157 @@
+// Git processes: who leaves takes theirs along, and one serves all who ask the same.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { type ClientRequest, request } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { createSandbox, FLUSH, type Host, pkt, pushBody, startSqliteHost, until } from './harness.ts'
+
+const sandbox = createSandbox()
+const data = sandbox.path('data')
+let host: Host
+let head: string
+before(async () => {
+  host = await startSqliteHost({ TRELLIS_DATA: data })
+  const url = await host.repo('large')
+  const client = host.client({ config: { 'core.compression': '0' } })
+  await client.run('init', '-q')
+  await client.commit({ small: 'x\n' })
+  for (let i = 0; i < 8; i++)
+    head = await client.commit({ [`noise-${i}`]: randomBytes(3_000_000).toString('base64') })
+  await client.run('push', '-q', url, 'main')
+})
+after(async () => {
+  assert.equal(await host.failures(), 0)
+  await host.stop()
+  sandbox.remove()
+})
+
+/** The processes of this host that run a git command. */
+function running(verb: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+        return args.includes(verb) && args.some((arg) => arg.startsWith(`--git-dir=${data}`))
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}
+
+/** Begins a request whose answer nobody reads. */
+function begin(service: string, body: Buffer, length = body.length): ClientRequest {
+  const asked = request(`${host.remote('large')}/${service}`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      authorization: `Bearer ${host.owner.token}`,
+      'git-protocol': 'version=2',
+      'content-length': length,
+    },
+  })
+  asked.on('error', () => {})
+  asked.on('response', (response) => {
+    response.on('error', () => {})
+    response.pause()
+  })
+  asked.write(body)
+  return asked
+}
+
+const fetchBody = (...more: string[]) =>
+  Buffer.concat([
+    pkt('command=fetch'),
+    Buffer.from('0001'),
+    ...more.map((line) => pkt(line)),
+    pkt(`want ${head}`),
+    pkt('done'),
+    FLUSH,
+  ])
+
+describe('a client that goes away', () => {
+  it('in the middle of a fetch takes its git process along', async () => {
+    // Negotiation makes the answer one for this client alone.
+    const asked = begin('git-upload-pack', fetchBody(`have ${'b'.repeat(40)}`))
+    await until('git answers', () => running('upload-pack').length === 1)
+    await new Promise((wake) => setTimeout(wake, 300))
+    assert.equal(running('upload-pack').length, 1, 'the process waits for the client to read')
+    asked.destroy()
+    await until('git is gone', () => running('upload-pack').length === 0, 5_000)
+  })
+
+  it('in the middle of a clone does so too, when nobody else waits for it', async () => {
+    const asked = begin('git-upload-pack', fetchBody('no-progress'))
+    await until('git answers', () => running('upload-pack').length === 1)
+    asked.destroy()
+    await until('git is gone', () => running('upload-pack').length === 0, 5_000)
+  })
+
+  it('in the middle of a push takes its git process along, and nothing is kept', async () => {
+    const before = [await host.refs('large'), await host.packs('large'), (await host.events('large')).length]
+    const pack = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x05', 'latin1'), randomBytes(5)])
+    const body = pushBody([{ ref: 'refs/heads/half', after: head }], pack)
+    const asked = begin('git-receive-pack', body.subarray(0, body.length - 5), body.length + 1000)
+    await until('git reads', () => running('index-pack').length === 1)
+    asked.destroy()
+    await until('git is gone', () => running('index-pack').length === 0, 5_000)
+    assert.deepEqual(
+      [await host.refs('large'), await host.packs('large'), (await host.events('large')).length],
+      before,
+    )
+  })
+})
+
+describe('clones of the same', () => {
+  it('share one git process when they come together, and need none when they come later', async () => {
+    // The index of what was pushed last is made now, not while processes are counted.
+    const productions = new Set<number>()
+    const watch = () => {
+      for (const pid of running('upload-pack')) productions.add(pid)
+    }
+    const watching = setInterval(watch, 3)
+    try {
+      const clones = await Promise.all(Array.from({ length: 8 }, () => host.clone('large', {}, '--bare')))
+      for (const clone of clones) assert.equal(await clone.rev('HEAD'), head)
+      await clones[0]?.run('fsck', '--full')
+      assert.equal(productions.size, 1)
+      await host.clone('large', {}, '--bare')
+      assert.equal(productions.size, 1)
+    } finally {
+      clearInterval(watching)
+    }
+  })
+
+  it('get what is there now, not what was: after a force-push, a new tag and a deleted one', async () => {
+    const { client, url } = await host.filled('moving')
+    const before = await host.clone('moving')
+    assert.equal(await before.rev('HEAD'), await client.rev('main'))
+    await client.run('reset', '-q', '--hard', 'main~3')
+    const forced = await client.commit({ 'instead.txt': 'x\n' })
+    await client.run('push', '-q', '--force', url, 'main')
+    const moved = await host.clone('moving')
+    assert.equal(await moved.rev('HEAD'), forced)
+    await moved.run('fsck', '--full')
+
+    await client.run('tag', '-a', '-m', 'late', 'late', 'main~1')
+    await client.run('push', '-q', url, 'late', ':refs/tags/v1')
+    const tagged = await host.clone('moving', {}, '--single-branch')
+    assert.equal(await tagged.run('tag'), 'late')
+    await host.ok('repos/update', { name: 'moving', defaultBranch: 'side' })
+    assert.equal(await (await host.clone('moving')).run('branch', '--show-current'), 'side')
+  })
+
+  it('do not give one repository what another has', async () => {
+    const { client, url } = await host.filled('private')
+    const hidden = await client.commit({ 'hidden.txt': 'hidden\n' })
+    await client.run('push', '-q', url, 'main')
+    await host.clone('private')
+    await host.filled('public')
+    const thief = host.client()
+    await thief.run('init', '-q')
+    assert.match(await thief.fails('fetch', host.remote('public'), hidden), /not our ref/)
+  })
+})
