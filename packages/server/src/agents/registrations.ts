@@ -1,6 +1,6 @@
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../access/powers.ts'
 import { type Clock, isoTime } from '../clock.ts'
-import type { EventsService } from '../events/service.ts'
+import type { Author, EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -57,8 +57,9 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
 
   async function registerIn(tx: Tx, kind: store.AgentKind, email: string | null, address: string) {
     const expiresAt = clock() + REGISTRATION_MS
-    const org = await orgs.createProvisionalIn(tx, { kind: 'agent', expiresAt, address })
     const id = newId('reg')
+    const author: Author = { actor: { kind: 'agent', id }, credentialId: null }
+    const org = await orgs.createProvisionalIn(tx, { kind: 'agent', expiresAt, address, author })
     const claimToken = mintClaimSecret('clm')
     await store.insertRegistration(tx, {
       id,
@@ -78,8 +79,7 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
       created_at: clock(),
     })
     await events.append(tx, {
-      actor: { kind: 'agent', id },
-      credentialId: null,
+      ...author,
       scope: orgScope(org.id),
       type: 'agent.registered',
       subject: id,

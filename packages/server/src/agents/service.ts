@@ -103,7 +103,11 @@ export function createAgentsService(deps: AgentsDeps) {
       await database.transact(async (tx) => {
         const claimed = await store.claim(tx, registration.id, { userId: caller.actor.id, now: clock() })
         if (!claimed) throw unavailable('previously_claimed')
-        await orgs.takeOverIn(tx, claimed.org_id, caller.actor.id, by(caller))
+        await orgs.takeOverIn(tx, claimed.org_id, {
+          ...by(caller),
+          userId: caller.actor.id,
+          registrationId: claimed.id,
+        })
         await repos.liftExpiryIn(tx, claimed.org_id)
         await events.append(tx, {
           ...by(caller),

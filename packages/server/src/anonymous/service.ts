@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { anonymousCaller, callerOfAnonymous } from '../access/credentials.ts'
 import type { Clock } from '../clock.ts'
-import type { Author } from '../events/service.ts'
+import { type Author, by } from '../events/service.ts'
 import { Fault } from '../fault.ts'
 import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -31,8 +31,9 @@ export function createAnonymousService({ database, orgs, repos, clock, newId, li
     async createIn(tx: Tx, address: string): Promise<{ caller: Caller; secret: string }> {
       const secret = randomBytes(32).toString('base64url')
       const expiresAt = clock() + limits.provisionalMs
-      const org = await orgs.createProvisionalIn(tx, { kind: 'anonymous', expiresAt, address })
       const id = newId('anon')
+      const author: Author = { actor: { kind: 'anonymous', id }, credentialId: id }
+      const org = await orgs.createProvisionalIn(tx, { kind: 'anonymous', expiresAt, address, author })
       await store.insertCaller(tx, {
         id,
         secret_hash: hashSecret(secret),
@@ -51,13 +52,12 @@ export function createAnonymousService({ database, orgs, repos, clock, newId, li
     },
 
     /** Whoever signs in keeps what they made before they had an account. */
-    async adopt(secret: string, userId: string): Promise<void> {
+    async adopt(secret: string, person: Caller): Promise<void> {
       if (!(await callerOfAnonymous(database.db, hashSecret(secret)))) return
-      const author: Author = { actor: { kind: 'user', id: userId }, credentialId: null }
       await database.transact(async (tx) => {
         const taken = await store.takeCaller(tx, hashSecret(secret))
         if (!taken) return
-        await orgs.takeOverIn(tx, taken.org_id, userId, author)
+        await orgs.takeOverIn(tx, taken.org_id, { ...by(person), userId: person.actor.id })
         await repos.liftExpiryIn(tx, taken.org_id)
       })
     },

@@ -91,7 +91,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     if (!cookie?.includes(SESSION_COOKIE)) return undefined
     const caller = await bySession(new Headers({ cookie }), slug)
     const before = caller && deps.anonymousCookie.read(cookie)
-    if (before) await deps.anonymous.adopt(before, caller.actor.id)
+    if (before) await deps.anonymous.adopt(before, caller)
     return caller
   }
 }

@@ -109,9 +109,9 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     /** An organization for somebody without an account. It ends by itself unless a person takes it over. */
     async createProvisionalIn(
       tx: Tx,
-      provisional: { kind: 'agent' | 'anonymous'; expiresAt: number; address: string },
+      provisional: { kind: 'agent' | 'anonymous'; expiresAt: number; address: string; author: Author },
     ): Promise<ActingOrg> {
-      const { kind, expiresAt, address } = provisional
+      const { kind, expiresAt, address, author } = provisional
       const slug = `${kind === 'agent' ? 'agent' : 'anon'}-${randomSlugPart()}`
       const org = await store.insertOrg(tx, {
         ...newOrg(slug, slug, null),
@@ -120,12 +120,16 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
         address,
       })
       if (!org) throw new Error('A random slug was taken')
-      await events.append(tx, { ...bySystem, scope: orgScope(org.id), type: 'org.created', subject: slug })
+      await events.append(tx, { ...author, scope: orgScope(org.id), type: 'org.created', subject: slug })
       return actingOrg(org)
     },
 
     /** Makes a person the owner of an organization that had none, for good. */
-    async takeOverIn(tx: Tx, orgId: string, userId: string, author: Author): Promise<void> {
+    async takeOverIn(
+      tx: Tx,
+      orgId: string,
+      { userId, registrationId, ...author }: Author & { userId: string; registrationId?: string },
+    ): Promise<void> {
       await store.updateOrg(tx, orgId, { kind: 'team', expires_at: null, address: null, updated_at: clock() })
       await addOwner(tx, orgId, userId)
       await events.append(tx, {
@@ -133,7 +137,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
         scope: orgScope(orgId),
         type: 'member.added',
         subject: userId,
-        payload: { role: 'owner' },
+        payload: { role: 'owner', ...(registrationId && { registrationId }) },
       })
     },
 
