@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import type { NumberedEvent } from '@trellis/contract'
-import { onEachDatabase, startReceiver } from '@trellis/server/testing'
+import { onEachDatabase, type Receiver, startReceiver } from '@trellis/server/testing'
 import { type ServerProcess, startServer } from '../git/harness.ts'
+import { afterwards } from './afterwards.ts'
 
 const EVENTS = 1000
 const KILLS = 5
@@ -14,9 +15,12 @@ const WRITERS = 4
 const BACK_AFTER = 3
 
 onEachDatabase('an outage', (create) => {
-  it(`loses none of ${EVENTS} events while the receiver is down and the server is killed ${KILLS} times`, async () => {
+  it(`loses none of ${EVENTS} events while the receiver is down and the server is killed ${KILLS} times`, async (t) => {
+    const undoing = afterwards(t)
     const database = await create()
+    undoing(() => database.drop())
     const data = await mkdtemp(join(tmpdir(), 'trellis-outage-'))
+    undoing(() => rm(data, { recursive: true, force: true }))
     const env = {
       TRELLIS_DATABASE_URL: database.url,
       TRELLIS_EGRESS_ALLOW: '127.0.0.1',
@@ -25,11 +29,18 @@ onEachDatabase('an outage', (create) => {
       TRELLIS_RATE_PER_SECOND: '100000',
       TRELLIS_LOG_LEVEL: 'error',
     }
+    let receiver: Receiver | undefined
     const away = await startReceiver()
     const port = Number(new URL(away.url).port)
     await away.close()
 
     let server: ServerProcess = await startServer(data, env)
+    let over = false
+    undoing(async () => {
+      over = true
+      await server.kill()
+      await receiver?.close()
+    })
     await server.post('repos/create', { name: 'busy' })
     const made = await server.post('webhooks/create', {
       name: 'busy',
@@ -41,7 +52,7 @@ onEachDatabase('an outage', (create) => {
 
     let acknowledged = 0
     async function write(): Promise<void> {
-      while (acknowledged < EVENTS) {
+      while (acknowledged < EVENTS && !over) {
         // In the middle of a kill nobody knows whether it happened: it is asked for again.
         const answer = await server
           .post('repos/update', { name: 'busy', readOnly: false })
@@ -51,7 +62,6 @@ onEachDatabase('an outage', (create) => {
       }
     }
     const writing = Promise.all(Array.from({ length: WRITERS }, write))
-    let receiver: Awaited<ReturnType<typeof startReceiver>> | undefined
     for (let kill = 1; kill <= KILLS; kill++) {
       while (acknowledged < (EVENTS * kill) / (KILLS + 1))
         await new Promise((resolve) => setTimeout(resolve, 5))
@@ -91,10 +101,6 @@ onEachDatabase('an outage', (create) => {
     )
     assert.equal(counts.size, happened.length)
     assert.ok(Math.max(...counts.values()) <= 1 + KILLS, `one came ${Math.max(...counts.values())} times`)
-
     await server.stop()
-    await receiver.close()
-    await rm(data, { recursive: true, force: true })
-    await database.drop()
   })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { onEachDatabase, startReceiver } from '@trellis/server/testing'
 import { type ServerProcess, startServer } from '../git/harness.ts'
+import { afterwards } from './afterwards.ts'
 
 const RECEIVERS = 8
 const EVENTS = 40
@@ -16,9 +17,12 @@ async function successes({ url }: ServerProcess): Promise<number> {
 }
 
 onEachDatabase('two processes', (create) => {
-  it('share the work, keep the order of each webhook, and one takes over what the other leaves', async () => {
+  it('share the work, keep the order of each webhook, and one takes over what the other leaves', async (t) => {
+    const undoing = afterwards(t)
     const database = await create()
+    undoing(() => database.drop())
     const data = await mkdtemp(join(tmpdir(), 'trellis-processes-'))
+    undoing(() => rm(data, { recursive: true, force: true }))
     const env = {
       TRELLIS_DATABASE_URL: database.url,
       TRELLIS_EGRESS_ALLOW: '127.0.0.1',
@@ -29,8 +33,11 @@ onEachDatabase('two processes', (create) => {
       TRELLIS_LOG_LEVEL: 'error',
     }
     const one = await startServer(data, env)
+    undoing(() => one.kill())
     const two = await startServer(data, env)
+    undoing(() => two.kill())
     const receivers = await Promise.all(Array.from({ length: RECEIVERS }, () => startReceiver()))
+    for (const receiver of receivers) undoing(() => receiver.close())
     for (const receiver of receivers)
       receiver.answer = (response) => setTimeout(() => response.writeHead(204).end(), ANSWER_AFTER_MS)
 
@@ -69,8 +76,5 @@ onEachDatabase('two processes', (create) => {
       ),
     )
     await two.stop()
-    for (const receiver of receivers) await receiver.close()
-    await rm(data, { recursive: true, force: true })
-    await database.drop()
   })
 })

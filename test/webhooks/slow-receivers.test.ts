@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import {
-  answerWith,
-  onEachDatabase,
-  type Receiver,
-  startReceiver,
-  startTestApp,
-} from '@trellis/server/testing'
+import { onEachDatabase, type Receiver, startReceiver, startTestApp } from '@trellis/server/testing'
+import { afterwards } from './afterwards.ts'
 
 const EVENTS = 20
 /** More webhooks at one receiver than that receiver gets places. */
@@ -20,13 +15,16 @@ const drip: Receiver['answer'] = (response) => {
 }
 
 onEachDatabase('a receiver that hangs and one that drips', (create) => {
-  it('delay nobody else: all is delivered elsewhere before the first attempt with them has ended', async () => {
+  it('delay nobody else: all is delivered elsewhere before the first attempt with them has ended', async (t) => {
+    const undoing = afterwards(t)
     const database = await create()
+    undoing(() => database.drop())
     const receivers = {
       hanging: await startReceiver(),
       dripping: await startReceiver(),
       healthy: await startReceiver(),
     }
+    for (const receiver of Object.values(receivers)) undoing(() => receiver.close())
     receivers.hanging.answer = hang
     receivers.dripping.answer = drip
     const app = await startTestApp(database, {
@@ -35,6 +33,7 @@ onEachDatabase('a receiver that hangs and one that drips', (create) => {
       TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '60',
       TRELLIS_SHUTDOWN_SECONDS: '0',
     })
+    undoing(() => app.stop())
     const { token } = await app.signUp('ada')
     const client = app.client(token)
     await client.repos.create({ name: 'busy' })
@@ -55,20 +54,20 @@ onEachDatabase('a receiver that hangs and one that drips', (create) => {
       assert.ok(first.items.every(({ attempt, status }) => attempt === 0 && status === 'pending'))
     }
     assert.ok(receivers.hanging.received.length <= HOOKS_EACH)
-
-    await app.stop()
-    for (const receiver of Object.values(receivers)) await receiver.close()
-    await database.drop()
   })
 
-  it('fail when their time is over, however many bytes have come', async () => {
+  it('fail when their time is over, however many bytes have come', async (t) => {
+    const undoing = afterwards(t)
     const database = await create()
+    undoing(() => database.drop())
     const receiver = await startReceiver()
+    undoing(() => receiver.close())
     const app = await startTestApp(database, {
       TRELLIS_EGRESS_ALLOW: '127.0.0.1',
       TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '1',
       TRELLIS_WEBHOOK_RETRY_SECONDS: '0',
     })
+    undoing(() => app.stop())
     const { token } = await app.signUp('ada')
     const client = app.client(token)
     await client.repos.create({ name: 'slow' })
@@ -104,9 +103,5 @@ onEachDatabase('a receiver that hangs and one that drips', (create) => {
       open = last?.status === 'pending'
       if (!open) assert.deepEqual([last?.status, last?.responseBodyTruncated?.length], ['success', 4096])
     }
-    receiver.answer = answerWith(200)
-    await app.stop()
-    await receiver.close()
-    await database.drop()
   })
 })
