@@ -167,6 +167,31 @@ onEachDatabase('webhooks', (create) => {
     )
   })
 
+  it('hears of pushes to the branches and paths it names', async () => {
+    const { name } = await hooked({ on: { push: { branches: ['main'], paths: ['src/**'] } } })
+    const commit = (branch: string, path: string) =>
+      client().git.commits.create({
+        name,
+        branch,
+        message: 'Change something',
+        changes: [{ op: 'put', path, content: `${branch} ${path} ${++made}` }],
+      })
+    await commit('main', 'README.md')
+    await commit('main', 'src/a.ts')
+    await commit('main', 'docs/b.md')
+    await commit('main', 'src/deep/c.ts')
+    await whenHeard(name, 2)
+    await whenAll(name, ended)
+    const bodies = heard(name).map(({ body }) => JSON.parse(body))
+    assert.deepEqual(
+      bodies.map(({ type, subject, payload }) => [type, subject, payload.paths]),
+      [
+        ['git.push', 'refs/heads/main', ['src/a.ts']],
+        ['git.push', 'refs/heads/main', ['src/deep/c.ts']],
+      ],
+    )
+  })
+
   it('keeps the order of a burst', async () => {
     const { name } = await hooked({ on: { event: { types: ['repo.updated'] } } })
     await Promise.all(Array.from({ length: 60 }, () => touch(name)))
