@@ -136,4 +136,4 @@ const eventFannedOutTo = (hooks: number, goal: number) => async (): Promise<Row>
 
 export const fanOutTo0 = eventFannedOutTo(0, 0.9)
 export const fanOutTo10 = eventFannedOutTo(10, 0.5)
-export const fanOutTo100 = eventFannedOutTo(100, 0.15)
+export const fanOutTo100 = eventFannedOutTo(100, 0.1)
