@@ -71,7 +71,8 @@ curl -s ${base}/oauth2/token -d grant_type=urn:ietf:params:oauth:grant-type:jwt-
 \`\`\`
 
 gives an \`access_token\` for an hour. Repeat it while the assertion lasts, which is also an hour; there is no refresh
-token. An unclaimed anonymous agent whose assertion has ended registers again.
+token. When the assertion has ended, an unclaimed agent can still be claimed (step 4), or registers again. A claimed one
+registers again; what it made stays with its person, who can give it an API key of that organization for longer work.
 
 ## Step 6: Use the access_token
 
