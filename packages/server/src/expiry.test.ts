@@ -142,6 +142,11 @@ onEachDatabase('what has come to its end', (create) => {
       (await app.client(ana.token, slug).invites.list({ name: 'kept-by-sign-in' })).items.length,
       1,
     )
+    const mine = (await app.call('invites/listAnonymous', {}, { token: ana.token })).body.items
+    assert.deepEqual(
+      mine.map(({ idPrefix }: { idPrefix: string }) => invite.id.startsWith(idPrefix)),
+      [true],
+    )
     // The cookie has done its work.
     assert.deepEqual((await app.call('invites/listAnonymous', {}, { headers: { cookie } })).body.items, [])
     assert.equal((await app.call('repos/get', { name: 'kept-by-sign-in' }, { token })).status, 200)

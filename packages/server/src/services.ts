@@ -74,7 +74,13 @@ export function createServices({ foundation, atEnd, serverKey, ...deps }: Servic
   const code = createCode({ ...deps, events, orgs, people, repos })
   atEnd.defer(() => code.stop())
   const tokens = createTokensService({ ...shared, repos })
-  const anonymous = createAnonymousService({ ...shared, repos })
+  const throttles = createThrottles({ database, clock })
+  const anonymous = createAnonymousService({
+    ...shared,
+    repos,
+    throttles,
+    handOverInvitesIn: (tx, fromId, toId) => invites.handOverIn(tx, fromId, toId),
+  })
   const invites = createInvitesService({
     ...shared,
     repos,
@@ -99,7 +105,6 @@ export function createServices({ foundation, atEnd, serverKey, ...deps }: Servic
   const keyUsage = createKeyUsage({ database, clock })
   atEnd.defer(() => keyUsage.stop())
 
-  const throttles = createThrottles({ database, clock })
   const agents = createAgents({
     ...shared,
     repos,

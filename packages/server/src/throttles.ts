@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import { Fault } from './fault.ts'
-import type { Database } from './schema.ts'
+import type { Database, Tx } from './schema.ts'
 
 export interface ThrottleTables {
   throttles: { key: string; count: number; resets_at: number }
@@ -11,6 +11,9 @@ export interface Throttle {
   count: number
   windowMs: number
 }
+
+/** Longer than any transaction; then the row is swept. */
+const LOCK_KEPT_MS = 60 * 60 * 1000
 
 export type Throttles = ReturnType<typeof createThrottles>
 
@@ -44,6 +47,16 @@ export function createThrottles({ database, clock }: { database: Database; clock
           .executeTakeFirstOrThrow(),
       )
       if (row.count > count) throw new Fault('TOO_MANY_REQUESTS', { retryAfterMs: row.resets_at - now })
+    },
+
+    /** Keeps everybody else who comes with this key waiting until the transaction ends, in all processes. */
+    async lockIn(tx: Tx, key: string): Promise<void> {
+      const resets_at = clock() + LOCK_KEPT_MS
+      await tx
+        .insertInto('throttles')
+        .values({ key, count: 0, resets_at })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ resets_at }))
+        .execute()
     },
 
     async sweep(): Promise<void> {

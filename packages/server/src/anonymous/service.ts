@@ -9,21 +9,27 @@ import type { OrgsService } from '../orgs/service.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret } from '../secrets.ts'
+import type { Throttles } from '../throttles.ts'
 import * as store from './store.ts'
 
 export interface AnonymousDeps {
   database: Database
   orgs: OrgsService
   repos: ReposService
+  throttles: Throttles
   clock: Clock
   newId: NewId
   limits: { anonymousReposPerAddress: number; provisionalMs: number }
+  /** Makes one actor's invites another's. */
+  handOverInvitesIn(tx: Tx, fromId: string, toId: string): Promise<void>
 }
 
 export type AnonymousService = ReturnType<typeof createAnonymousService>
 
 /** People and programs without an account, each with a small organization that ends by itself. */
-export function createAnonymousService({ database, orgs, repos, clock, newId, limits }: AnonymousDeps) {
+export function createAnonymousService(deps: AnonymousDeps) {
+  const { database, orgs, repos, throttles, clock, newId, limits, handOverInvitesIn } = deps
+
   return {
     find: (secret: string): Promise<Caller | undefined> => callerOfAnonymous(database.db, hashSecret(secret)),
 
@@ -46,6 +52,7 @@ export function createAnonymousService({ database, orgs, repos, clock, newId, li
     /** `address` is undefined for callers no limit by address applies to. */
     async requireRoomIn(tx: Tx, address: string | undefined): Promise<void> {
       if (address === undefined) return
+      await throttles.lockIn(tx, `anonymous address ${address}`)
       const observed = await orgs.countReposFrom(tx, address)
       const limit = limits.anonymousReposPerAddress
       if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'anon', limit, observed })
@@ -59,6 +66,7 @@ export function createAnonymousService({ database, orgs, repos, clock, newId, li
         if (!taken) return
         await orgs.takeOverIn(tx, taken.org_id, { ...by(person), userId: person.actor.id })
         await repos.liftExpiryIn(tx, taken.org_id)
+        await handOverInvitesIn(tx, taken.id, person.actor.id)
       })
     },
   }

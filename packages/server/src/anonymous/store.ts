@@ -12,9 +12,9 @@ export async function insertCaller(
 }
 
 /** Forgets a caller and gives the organization they had; undefined when somebody else took it over first. */
-export const takeCaller = (tx: Tx, secretHash: string): Promise<{ org_id: string } | undefined> =>
+export const takeCaller = (tx: Tx, secretHash: string): Promise<{ id: string; org_id: string } | undefined> =>
   tx
     .deleteFrom('anonymous_callers')
     .where('secret_hash', '=', secretHash)
-    .returning('org_id')
+    .returning(['id', 'org_id'])
     .executeTakeFirst()

@@ -126,6 +126,8 @@ onEachDatabase('invites', (create) => {
       app.pass(DAY)
       await app.expiry.run()
       assert.equal((await from('2001:db8:9:9::1')).status, 200)
+      const atOnce = await Promise.all(Array.from({ length: 12 }, () => from('203.0.113.77')))
+      assert.equal(atOnce.filter(({ status }) => status === 200).length, 3)
     })
 
     it('are bounded in repositories and bytes', async () => {

@@ -226,6 +226,8 @@ export function createInvitesService(deps: InvitesDeps) {
       return { items: rows.map(present) }
     },
 
+    handOverIn: store.handOver,
+
     /** Ends what somebody made in an organization they leave, and the clones taken from it. */
     async revokeCreatedByIn(tx: Tx, author: Author, orgId: string, creatorId: string): Promise<void> {
       for (const { id, repo_id } of await store.revokeCreatedBy(tx, { orgId, creatorId, now: clock() }))
