@@ -109,6 +109,17 @@ onEachDatabase('what has come to its end', (create) => {
       'AGENT_CLAIM_UNAVAILABLE',
       { reason: 'claim_expired' },
     )
+    assert.equal(await countRows('agent_tokens', 'registration_id', agent.registrationId), 0)
+    // For a month an old link says so; then nothing is left of the agent.
+    app.pass(31 * 24 * HOUR)
+    await app.expiry.run()
+    assertFault(
+      await app.call('agents/claimComplete', input, { token: ana.token }),
+      'AGENT_CLAIM_NOT_FOUND',
+      {},
+    )
+    assert.equal(await countRows('agent_registrations', 'id', agent.registrationId), 0)
+    assert.equal(await countRows('claim_attempts', 'registration_id', agent.registrationId), 0)
   })
 
   it('is not what a claimed agent made', async () => {

@@ -113,7 +113,12 @@ export function createServices({ foundation, atEnd, serverKey, ...deps }: Servic
     revokeCredentialsIn: revokeHandedOutIn,
   })
   const expiry = createExpiry(
-    { repositories: repos.deleteExpired, organizations: orgs.deleteExpired, throttles: throttles.sweep },
+    {
+      repositories: repos.deleteExpired,
+      organizations: orgs.deleteExpired,
+      agents: agents.registrations.deleteEnded,
+      throttles: throttles.sweep,
+    },
     log,
   )
   atEnd.defer(() => expiry.stop())

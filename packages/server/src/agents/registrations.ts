@@ -13,6 +13,8 @@ import { normalAddress, statusOf } from './registration-state.ts'
 import * as store from './store.ts'
 
 const REGISTRATION_MS = 24 * 60 * 60 * 1000
+/** For so long an old link still tells what became of the agent. */
+const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000
 const CODE_MS = 10 * 60 * 1000
 export const POLL_SECONDS = 5
 
@@ -157,6 +159,11 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
         const { ceremony } = await mintAttemptIn(tx, made.id, email)
         return { ...claimFields(made), registration_type: 'service_auth', claim: ceremony }
       })
+    },
+
+    async deleteEnded(): Promise<void> {
+      const now = clock()
+      await database.transact((tx) => store.deleteEnded(tx, { now, unclaimedBefore: now - REMEMBERED_MS }))
     },
 
     /** Starts the claim of an anonymous registration, or mints a new code for either kind. */

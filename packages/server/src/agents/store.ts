@@ -207,3 +207,16 @@ export const listSigningKeys = (q: Db, madeAfter: number): Promise<SigningKeyRow
 export async function insertSigningKey(tx: Tx, row: Insertable<SigningKeysTable>): Promise<void> {
   await tx.insertInto('signing_keys').values(row).execute()
 }
+
+/** Tokens go when they end; registrations nobody claimed some time after theirs, with their links. */
+export async function deleteEnded(
+  tx: Tx,
+  { now, unclaimedBefore }: { now: number; unclaimedBefore: number },
+): Promise<void> {
+  await tx.deleteFrom('agent_tokens').where('expires_at', '<=', now).execute()
+  await tx
+    .deleteFrom('agent_registrations')
+    .where('claimed_at', 'is', null)
+    .where('claim_expires_at', '<=', unclaimedBefore)
+    .execute()
+}
