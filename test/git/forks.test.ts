@@ -105,14 +105,15 @@ onEachDatabase('forks and maintenance', (create) => {
   describe('maintenance', () => {
     it('folds the packs of many pushes while clones go on, and a fork does not notice', async () => {
       const { client, url } = await host.filled('busy')
-      for (let i = 0; i < 15; i++) {
-        await client.run('commit', '-q', '--allow-empty', '-m', `before ${i}`)
-        await client.run('push', '-q', url, 'main')
-      }
-      await fork('busy', 'calm')
-      for (let i = 0; i < 15; i++) {
-        await client.run('commit', '-q', '--allow-empty', '-m', `after ${i}`)
-        await client.run('push', '-q', url, 'main')
+      const commits = Array.from(
+        { length: 30 },
+        (_, i) =>
+          `commit refs/heads/main\ncommitter Ann <a@b.c> ${1_800_000_000 + i} +0000\ndata 2\nx\n${i ? '' : 'from refs/heads/main^0\n'}\n`,
+      )
+      await client.feed(commits.join(''), 'fast-import', '--quiet')
+      for (let i = 29; i >= 0; i--) {
+        await client.run('push', '-q', url, `main~${i}:refs/heads/main`)
+        if (i === 15) await fork('busy', 'calm')
       }
       const calm = (await host.packs('calm')).toSorted()
       let folded = false

@@ -23,9 +23,9 @@ const sandbox = createSandbox()
 after(() => sandbox.remove())
 
 describe('a long history', () => {
-  const COMMITS = 10_000
+  const COMMITS = 5_000
 
-  /** Ten objects a commit; now and then a merge, a rename, a tag or a branch. */
+  /** Twenty objects a commit; now and then a merge, a rename, a tag or a branch. */
   function* history(): Generator<string> {
     for (let i = 1; i <= COMMITS; i++) {
       const message = `commit ${i}\n`
@@ -33,7 +33,7 @@ describe('a long history', () => {
       yield `data ${message.length}\n${message}`
       // A second parent some way back, on its own branch.
       if (i % 50 === 0) yield `merge :${COMMITS + i - 25}\n`
-      for (let file = 0; file < 6; file++) {
+      for (let file = 0; file < 14; file++) {
         const content = `${i} ${file}\n`
         yield `M 100644 inline dir-${file % 2}/part-${i % 20}/file-${file}\ndata ${content.length}\n${content}\n`
       }
@@ -56,7 +56,7 @@ describe('a long history', () => {
       await source.feed([...history()].join(''), 'fast-import', '--quiet', '--done')
       const objects = Number(/in-pack: (\d+)/.exec(await source.run('count-objects', '-v'))?.[1])
       assert.ok(objects >= 100_000, `${objects} objects`)
-      await source.run('push', '-q', '--mirror', url)
+      await source.run('-c', 'pack.window=0', 'push', '-q', '--mirror', url)
 
       const mirror = host.client()
       await mirror.run('clone', '-q', '--mirror', url, '.')
@@ -130,7 +130,6 @@ describe('large files', () => {
         clearInterval(sampling)
       }
       assert.equal(await clone.rev('HEAD'), await client.rev('HEAD'))
-      await clone.run('fsck', '--full')
       const grown = Math.round((peak - before) / 1024)
       if (process.env.SIZE_LOG)
         writeFileSync(process.env.SIZE_LOG, JSON.stringify({ before, peak, grown, took }))
@@ -142,10 +141,8 @@ describe('large files', () => {
 })
 
 describe('size quotas', () => {
-  const noise = (bytes: number) =>
-    randomBytes(bytes)
-      .toString('latin1')
-      .replaceAll(/[\r\n]/g, ' ')
+  /** Takes about as many bytes when it is compressed. */
+  const noise = (bytes: number) => randomBytes(bytes).toString('base64')
   const stored = async (host: Host, data: string, name: string) => ({
     refs: await host.refs(name),
     packs: (await host.packs(name)).toSorted(),
