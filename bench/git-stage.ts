@@ -55,7 +55,7 @@ export async function openGitStage(): Promise<GitStage | undefined> {
     // After the push, so that Trellis starts from what a client sends and not from what a server made of it.
     await git('-C', source, 'gc', '--quiet')
     await maintained(trellis)
-    const theirs = { port: peer.port, path: '/history.git', url: `${peer.url}/history.git`, headers: {} }
+    const theirs = remoteAt(`${peer.url}/history.git`, peer.password)
     const tip = (await git('-C', source, 'rev-parse', 'refs/heads/main')).trim()
     return { trellis, peer, ours, theirs, tip, scratch, stop }
   } catch (error) {
@@ -66,12 +66,21 @@ export async function openGitStage(): Promise<GitStage | undefined> {
 
 export async function createRepo(trellis: Trellis, name: string): Promise<Remote> {
   const { remote } = (await call(trellis, 'repos/create', { name })) as { remote: string }
-  const url = new URL(remote)
+  return remoteAt(remote, trellis.key)
+}
+
+function remoteAt(address: string, password: string): Remote {
+  const url = new URL(address)
   const { pathname } = url
   url.username = 'bench'
-  url.password = trellis.key
-  const basic = Buffer.from(`bench:${trellis.key}`).toString('base64')
-  return { port: trellis.port, path: pathname, url: url.href, headers: { authorization: `Basic ${basic}` } }
+  url.password = password
+  const basic = Buffer.from(`bench:${password}`).toString('base64')
+  return {
+    port: Number(url.port),
+    path: pathname,
+    url: url.href,
+    headers: { authorization: `Basic ${basic}` },
+  }
 }
 
 export async function call(trellis: Trellis, operation: string, input: unknown): Promise<unknown> {

@@ -1,5 +1,6 @@
 // What people serve git with today: nginx, fcgiwrap and git http-backend, set up as somebody would who cares.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -11,6 +12,8 @@ import type { Running } from '../processes.ts'
 export interface HttpBackend extends Running {
   /** Bare repositories in here are served by their names. */
   repositories: string
+  /** Of the user `bench`; like at Trellis, nobody gets in without. */
+  password: string
 }
 
 const PROGRAM_FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
@@ -27,6 +30,8 @@ export async function runHttpBackend(): Promise<HttpBackend | undefined> {
   await mkdir(repositories)
   const port = await freePort()
   await writeFile(join(dir, 'nginx.conf'), configuration(dir, port))
+  const password = randomBytes(16).toString('hex')
+  await writeFile(join(dir, 'users'), `bench:{PLAIN}${password}\n`)
   // Groups of their own: children of fcgiwrap do not end with their parent.
   const start = (program: string, args: string[]) => spawn(program, args, { stdio: 'ignore', detached: true })
   const running = [
@@ -43,7 +48,7 @@ export async function runHttpBackend(): Promise<HttpBackend | undefined> {
     await stop()
     throw error
   }
-  return { url: `http://127.0.0.1:${port}`, port, repositories, stop }
+  return { url: `http://127.0.0.1:${port}`, port, repositories, password, stop }
 }
 
 function configuration(dir: string, port: number): string {
@@ -55,7 +60,7 @@ function configuration(dir: string, port: number): string {
     CONTENT_LENGTH: '$content_length',
     PATH_INFO: '$uri',
     REMOTE_ADDR: '$remote_addr',
-    REMOTE_USER: 'bench',
+    REMOTE_USER: '$remote_user',
     SCRIPT_FILENAME: join(
       execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(),
       'git-http-backend',
@@ -81,6 +86,8 @@ http {
   server {
     listen 127.0.0.1:${port};
     location / {
+      auth_basic bench;
+      auth_basic_user_file ${join(dir, 'users')};
       fastcgi_pass unix:${join(dir, 'fcgiwrap.socket')};
       ${Object.entries(parameters)
         .map(([name, value]) => `fastcgi_param ${name} ${value};`)
