@@ -60,7 +60,12 @@ export const hasArrived = (request: IncomingMessage): boolean =>
 
 export function takeArrived(request: IncomingMessage): Buffer {
   taken.add(request)
-  return request.read()
+  const first: Buffer = request.read()
+  if (first.length === Number(request.headers['content-length'])) return first
+  // A read need not give all there is.
+  const chunks = [first]
+  for (let next = request.read(); next !== null; next = request.read()) chunks.push(next)
+  return Buffer.concat(chunks)
 }
 
 /** Whether nothing of the request is still to come. The parser says so a little later than it is true. */
