@@ -72,10 +72,9 @@ export function createPushService({ repositories, landings, repos, packs, limits
     const current = new Map((await repositories.refs(repo)).map(({ name, oid }) => [name, oid]))
     const moves = wanted.filter((command) => isBranchMove(command, current)).slice(0, DESCRIBED_BRANCHES)
     const tips = wanted.flatMap(({ after }) => after ?? [])
-    // None of these waits for another, and nothing counts before all are done: a pack that nobody lists is swept away.
-    const [broken, described, pack] = await allDone(
-      findBrokenTips(quarantined, tips),
-      describeUpdates(quarantined, tips, moves),
+    // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
+    const [{ described, broken }, pack] = await allDone(
+      inspect(quarantined, tips, moves),
       hasObjects ? packs.adopt(quarantined.objects) : undefined,
     )
     const changes: RefChange[] = []
@@ -164,6 +163,12 @@ function reasonAgainst(repo: RepoRow, { ref, after }: PushCommand): string | und
   if (ref?.startsWith(SERVER_REFS)) return 'refs below refs/trellis/ are moved by the server alone'
   if (ref === headRef(repo) && after === null) return 'the default branch cannot be deleted'
   return undefined
+}
+
+async function inspect(quarantined: QuarantinedRepo, tips: Oid[], moves: (PushCommand & { after: Oid })[]) {
+  const described = await describeUpdates(quarantined, tips, moves)
+  const unclear = tips.filter((tip) => !described.whole.has(tip))
+  return { described, broken: await findBrokenTips(quarantined, unclear) }
 }
 
 /** A branch that is created or moved from where it is now. */

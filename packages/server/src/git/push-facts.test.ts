@@ -105,3 +105,26 @@ test('what is not a straight move, or a large one, is left to git', async () => 
   for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
   assert.equal(await read(first, far), undefined)
 })
+
+test('a straight move is whole only when all that each commit adds is there', async () => {
+  const isWhole = async (before: Oid, after: Oid) =>
+    (await describeUpdates(repo.repo, [after], [{ before, after }])).whole.has(after)
+  const commitOf = (listing: string, parent: Oid) =>
+    oid(repo.git(['commit-tree', repo.git(['mktree', '--missing'], listing), '-p', parent, '-m', 'x']))
+  const listing = repo.git(['ls-tree', first])
+  const missing = 'd'.repeat(40)
+
+  const good = repo.commit({ 'dir/new/file': 'new', 'a.txt': undefined }, first)
+  const better = repo.commit({ 'dir/new/file': 'newer' }, good)
+  assert.deepEqual([await isWhole(first, good), await isWhole(first, better)], [true, true])
+  // A submodule's commit is somewhere else.
+  assert.equal(await isWhole(first, commitOf(`${listing}\n160000 commit ${missing}\tmodule`, first)), true)
+
+  const withoutBlob = commitOf(`${listing}\n100644 blob ${missing}\tgone`, first)
+  assert.equal(await isWhole(first, withoutBlob), false)
+  assert.equal(await isWhole(first, commitOf(`${listing}\n040000 tree ${missing}\tgone`, first)), false)
+  // What is missing in between is missing, though the tip does without it.
+  const mended = commitOf(listing, withoutBlob)
+  assert.equal(await isWhole(first, mended), false)
+  assert.equal(await isWhole(withoutBlob, mended), true)
+})

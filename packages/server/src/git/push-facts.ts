@@ -5,7 +5,7 @@ import { countAheadBehind, mergeBases } from './history.ts'
 import { emptyTreeOid, type Oid } from './names.ts'
 import type { ObjectType } from './object-format.ts'
 import { type ObjectReader, withObjects } from './objects.ts'
-import { findChangedPaths } from './tree-diff.ts'
+import { diffTrees } from './tree-diff.ts'
 
 export type Tip = {
   type: ObjectType
@@ -22,6 +22,8 @@ export type Described<Update> = {
   tips: Map<Oid, Tip>
   /** For updates that are easily understood, as most are. The others are for `gatherFacts`. */
   facts: Map<Update, UpdateFacts>
+  /** Tips of such updates that have everything below them if their `before` has, so that git need not look. */
+  whole: Set<Oid>
 }
 
 /** Looks at what was pushed through one process. Nothing needs to be there. */
@@ -33,7 +35,8 @@ export async function describeUpdates<Update extends BranchUpdate>(
   const distinct = [...new Set(oids)]
   const tips = new Map<Oid, Tip>()
   const facts = new Map<Update, UpdateFacts>()
-  if (distinct.length === 0) return { tips, facts }
+  const whole = new Set<Oid>()
+  if (distinct.length === 0) return { tips, facts, whole }
   await withObjects(repo, async (objects) => {
     const infos = await objects.listInfo(distinct)
     for (const [i, oid] of distinct.entries()) {
@@ -44,11 +47,13 @@ export async function describeUpdates<Update extends BranchUpdate>(
     }
     for (const update of updates) {
       // Whatever is odd about it, git will tell.
-      const read = await readFacts(objects, update).catch(() => undefined)
-      if (read) facts.set(update, read)
+      const read = await readStraightMove(objects, update).catch(() => undefined)
+      if (!read) continue
+      facts.set(update, read.facts)
+      if (read.isWhole) whole.add(update.after)
     }
   })
-  return { tips, facts }
+  return { tips, facts, whole }
 }
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
@@ -70,26 +75,40 @@ const maxStraightCommits = 20
 const maxTreesRead = 100
 const defaultMaxPaths = 1000
 
-/** A branch that moved straight ahead by a few commits, with few directories changed. */
-async function readFacts(
+/**
+ * A branch that moved straight ahead by a few commits, with few directories changed. Each commit is held against its
+ * parent: it has everything when whatever it has that its parent has not is there.
+ */
+async function readStraightMove(
   objects: ObjectReader,
   { before, after }: BranchUpdate,
-): Promise<UpdateFacts | undefined> {
-  if (!before) return undefined
-  const [start, end] = await Promise.all([objects.findCommit(before), objects.findCommit(after)])
-  if (!start || !end) return undefined
-  let commitCount = 1
-  for (let commit = end; ; commitCount++) {
-    const [parent, ...others] = commit.parents
-    if (!parent || others.length > 0 || commitCount > maxStraightCommits) return undefined
-    if (parent === before) break
-    const next = await objects.findCommit(parent)
-    if (!next) return undefined
-    commit = next
+): Promise<{ facts: UpdateFacts; isWhole: boolean } | undefined> {
+  const start = before && (await objects.findCommit(before))
+  if (!start) return undefined
+  /** From the tip down to where the branch was. */
+  const trees: Oid[] = []
+  for (let oid = after; oid !== before; ) {
+    const commit = await objects.findCommit(oid)
+    const [parent, ...others] = commit?.parents ?? []
+    if (!commit || !parent || others.length > 0 || trees.length === maxStraightCommits) return undefined
+    trees.push(commit.tree)
+    oid = parent
   }
-  const changedPaths = await findChangedPaths(objects, start.tree, end.tree, maxTreesRead)
-  if (!changedPaths || changedPaths.length > defaultMaxPaths) return undefined
-  return { fastForward: true, commitCount, changedPaths, pathsTruncated: false }
+  const [tip] = trees
+  const all = tip && (await diffTrees(objects, start.tree, tip, maxTreesRead))
+  if (!all || all.paths.length > defaultMaxPaths) return undefined
+  const blobs = new Set(trees.length === 1 ? all.blobs : [])
+  if (trees.length > 1)
+    for (const [i, tree] of trees.entries()) {
+      const step = await diffTrees(objects, trees[i + 1] ?? start.tree, tree, maxTreesRead)
+      if (!step) return undefined
+      for (const blob of step.blobs) blobs.add(blob)
+    }
+  const found = await objects.listInfo([...blobs])
+  return {
+    facts: { fastForward: true, commitCount: trees.length, changedPaths: all.paths, pathsTruncated: false },
+    isWhole: found.every((info) => info?.type === 'blob'),
+  }
 }
 
 /** Refs must still be as they were before the push. */

@@ -4,28 +4,37 @@ import type { Oid } from './names.ts'
 import { nameBytes, type TreeEntry } from './object-format.ts'
 import type { ObjectReader } from './objects.ts'
 
+export type TreeDiff = {
+  /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
+  paths: string[]
+  /** The contents of files that were added or changed. */
+  blobs: Oid[]
+}
+
 /**
- * What `git diff-tree -r --name-only --no-renames` says, in its order. Undefined when it would take reading more than
- * `maxTrees` trees, or one of them is missing.
+ * Undefined when it would take reading more than `maxTrees` trees, or one of them is missing. Otherwise every directory
+ * of `after` has been read that is not at the same place in `before`.
  */
-export async function findChangedPaths(
+export async function diffTrees(
   objects: ObjectReader,
   before: Oid,
   after: Oid,
   maxTrees: number,
-): Promise<string[] | undefined> {
+): Promise<TreeDiff | undefined> {
   const changed: { path: string; bytes: Buffer }[] = []
+  const blobs: Oid[] = []
   let left = maxTrees
 
   async function entriesOf(tree: Oid | undefined): Promise<Map<string, TreeEntry> | undefined> {
     if (!tree) return new Map()
     left--
     const entries = left < 0 ? undefined : await objects.findTree(tree)
-    // A directory and a file of one name are two things, as they are to git.
-    return (
-      entries &&
-      new Map(entries.map((entry) => [`${nameBytes(entry).toString('latin1')}${suffix(entry)}`, entry]))
+    if (!entries) return undefined
+    // A directory and a file of one name are two things, as they are to git; two files of one name are a fault.
+    const byName = new Map(
+      entries.map((entry) => [`${nameBytes(entry).toString('latin1')}${suffix(entry)}`, entry]),
     )
+    return byName.size === entries.length ? byName : undefined
   }
 
   async function compare(
@@ -42,6 +51,7 @@ export async function findChangedPaths(
       if (!entry || (was?.oid === is?.oid && was?.mode === is?.mode)) continue
       const path = folder + entry.name
       const bytes = Buffer.concat([raw, nameBytes(entry)])
+      if (is?.type === 'blob') blobs.push(is.oid)
       if (entry.type !== 'tree') changed.push({ path, bytes })
       else if (!(await compare(was?.oid, is?.oid, `${path}/`, Buffer.concat([bytes, slash])))) return false
     }
@@ -49,7 +59,8 @@ export async function findChangedPaths(
   }
 
   if (!(await compare(before, after, '', Buffer.alloc(0)))) return undefined
-  return changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
+  const paths = changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
+  return { paths, blobs }
 }
 
 const slash = Buffer.from('/')
