@@ -200,7 +200,7 @@ describe('a broken push', () => {
   it('that is not the gzip it says is refused', async () => {
     const body = pushBody(advance(), pack)
     const zipped = gzipSync(body)
-    const bomb = gzipSync(Buffer.alloc(200_000_000), { level: 9 })
+    const bomb = gzipSync(Buffer.alloc(100_000_000), { level: 1 })
     await leavesNothing(() =>
       all(
         [

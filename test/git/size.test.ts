@@ -116,16 +116,6 @@ describe('large files', () => {
       try {
         await timed('push', () => client.run('push', '-q', url, 'main'))
         await timed('clone', () => clone.run('clone', '-q', '--no-checkout', url, '.'))
-        // The second comes from the cache.
-        await timed('cached', () =>
-          createClient(sandbox.path('again'), { token: server.key, config }).run(
-            'clone',
-            '-q',
-            '--bare',
-            url,
-            '.',
-          ),
-        )
       } finally {
         clearInterval(sampling)
       }
