@@ -51,30 +51,42 @@ export function createPushService({ repositories, landings, repos, packs, limits
     repo: RepoRow,
     push: Push,
     quarantined: QuarantinedRepo,
-    onProgress: (chunk: Buffer) => void,
+    { isHere, onProgress }: { isHere: boolean; onProgress(chunk: Buffer): void },
   ): Promise<Examined> {
     const refused = new Map<PushCommand, string>()
     for (const command of push.commands) {
       const problem = command.problem ?? reasonAgainst(repo, command)
       if (problem) refused.set(command, problem)
     }
-    let hasObjects = false
-    if (push.expectsPack) {
-      const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
-      try {
-        hasObjects = await ingestPack(quarantined, { pack: push.pack, maxBytes, onProgress })
-      } catch (error) {
-        if (!(error instanceof PackRejected)) throw error
-        return { pack: undefined, unpackError: error.message, refused, changes: [] }
-      }
-    }
     const wanted = push.commands.filter((command) => !refused.has(command))
     const current = new Map((await repositories.refs(repo)).map(({ name, oid }) => [name, oid]))
     const moves = wanted.filter((command) => isBranchMove(command, current)).slice(0, DESCRIBED_BRANCHES)
     const tips = wanted.flatMap(({ after }) => after ?? [])
+    const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
+
+    const ingesting = push.expectsPack
+      ? ingestPack(quarantined, { pack: push.pack, maxBytes, onProgress })
+      : Promise.resolve(false)
+    // A process that waits is a place in the pool, so only for a pack that does not keep it waiting. It is asked for
+    // after the one it waits for.
+    const describing = isHere ? describeUpdates(quarantined, tips, moves, ingesting) : undefined
+    describing?.catch(() => {})
+    let hasObjects: boolean
+    try {
+      hasObjects = await ingesting
+    } catch (error) {
+      await Promise.allSettled([describing])
+      if (!(error instanceof PackRejected)) throw error
+      return { pack: undefined, unpackError: error.message, refused, changes: [] }
+    }
+    const inspect = async () => {
+      const described = await (describing ?? describeUpdates(quarantined, tips, moves))
+      const unclear = tips.filter((tip) => !described.whole.has(tip))
+      return { described, broken: await findBrokenTips(quarantined, unclear) }
+    }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
     const [{ described, broken }, pack] = await allDone(
-      inspect(quarantined, tips, moves),
+      inspect(),
       hasObjects ? packs.adopt(quarantined.objects) : undefined,
     )
     const changes: RefChange[] = []
@@ -119,7 +131,8 @@ export function createPushService({ repositories, landings, repos, packs, limits
       caller: Caller,
       repo: RepoRow,
       body: Bytes,
-      { signal, write }: { signal: AbortSignal; write(chunk: Buffer): void },
+      // Whether all of the body has arrived.
+      { isHere, signal, write }: { isHere(): boolean; signal: AbortSignal; write(chunk: Buffer): void },
     ): Promise<void> {
       const push = await readPush(body)
       // A client that only tries whether it may push.
@@ -128,7 +141,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const onProgress = (chunk: Buffer | string) => write(pushProgress(capabilities, chunk))
 
       const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
-        examine(repo, push, quarantined, onProgress),
+        examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
       )
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
@@ -163,12 +176,6 @@ function reasonAgainst(repo: RepoRow, { ref, after }: PushCommand): string | und
   if (ref?.startsWith(SERVER_REFS)) return 'refs below refs/trellis/ are moved by the server alone'
   if (ref === headRef(repo) && after === null) return 'the default branch cannot be deleted'
   return undefined
-}
-
-async function inspect(quarantined: QuarantinedRepo, tips: Oid[], moves: (PushCommand & { after: Oid })[]) {
-  const described = await describeUpdates(quarantined, tips, moves)
-  const unclear = tips.filter((tip) => !described.whole.has(tip))
-  return { described, broken: await findBrokenTips(quarantined, unclear) }
 }
 
 /** A branch that is created or moved from where it is now. */

@@ -26,11 +26,12 @@ export type Described<Update> = {
   whole: Set<Oid>
 }
 
-/** Looks at what was pushed through one process. Nothing needs to be there. */
+/** Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. */
 export async function describeUpdates<Update extends BranchUpdate>(
   repo: Repo,
   oids: readonly Oid[],
   updates: readonly Update[],
+  there?: Promise<unknown>,
 ): Promise<Described<Update>> {
   const distinct = [...new Set(oids)]
   const tips = new Map<Oid, Tip>()
@@ -38,6 +39,7 @@ export async function describeUpdates<Update extends BranchUpdate>(
   const whole = new Set<Oid>()
   if (distinct.length === 0) return { tips, facts, whole }
   await withObjects(repo, async (objects) => {
+    await there
     const infos = await objects.listInfo(distinct)
     for (const [i, oid] of distinct.entries()) {
       const info = infos[i]

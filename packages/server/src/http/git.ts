@@ -9,7 +9,7 @@ import { parseProtocolVersion, type Service } from '../git/advertisement.ts'
 import { errorPacket, ProtocolError } from '../git/pkt-line.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Admission } from './admission.ts'
-import { ClientGone, hasArrived, takeArrived } from './body.ts'
+import { ClientGone, hasArrived, isWhole, takeArrived } from './body.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -90,9 +90,10 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     repo: RepoRow,
     signal: AbortSignal,
   ): Promise<void> {
-    const { response } = exchange
+    const { request, response } = exchange
     const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
-    await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write })
+    const isHere = () => isWhole(request)
+    await pushes.receivePack(caller, repo, bodyOf(exchange), { isHere, signal, write })
     response.end()
   }
 }
