@@ -84,6 +84,7 @@ class SqliteDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
+    this.#writer.flush()
     this.#reading.close()
     this.#writing.close()
   }

@@ -13,8 +13,8 @@ interface Group {
 }
 
 /**
- * Lets transactions write one after the other. Those that already wait when one is done go into the same SQLite
- * transaction, each in a savepoint of its own: it can still be rolled back alone, but the sync, which costs more than
+ * Lets transactions write one after the other. Those that come in the same turn of the event loop, or wait when one is
+ * done, go into the same SQLite transaction, each in a savepoint of its own: it can still be rolled back alone, but the sync, which costs more than
  * everything else, is paid once. Each is told it has committed only when all of them have.
  */
 export class SqliteWriter {
@@ -22,6 +22,7 @@ export class SqliteWriter {
   readonly #waiting: (() => void)[] = []
   #busy = false
   #group: Group | undefined
+  #endOfTurn: NodeJS.Immediate | undefined
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
@@ -53,11 +54,19 @@ export class SqliteWriter {
     this.#endTurn()
   }
 
-  /** Hands the turn on. The group ends with the last who waits, or when something broke it. */
+  /** Commits what waits for others to join it, unless one of them is under way and will see to it. */
+  flush(): void {
+    clearImmediate(this.#endOfTurn)
+    this.#endOfTurn = undefined
+    if (this.#group && !this.#busy) this.#commit(this.#group)
+  }
+
+  /** Hands the turn on. The group ends when nobody else has come by the end of the turn, or something broke it. */
   #endTurn(error?: unknown): void {
     const group = this.#group
     if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
-    else if (group && (this.#waiting.length === 0 || group.members >= GROUP_SIZE)) this.#commit(group)
+    else if (group && group.members >= GROUP_SIZE) this.#commit(group)
+    else if (group && this.#waiting.length === 0) this.#endOfTurn ??= setImmediate(() => this.flush())
     this.#busy = this.#waiting.length > 0
     this.#waiting.shift()?.()
   }
