@@ -1,7 +1,8 @@
 // A pushed pack is received, checked and indexed in a directory of its own. Until it is adopted nobody else sees
 // it, and when it is refused the directory is simply removed.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, type Repo } from './command.ts'
 import type { Oid } from './names.ts'
@@ -20,10 +21,9 @@ export async function withQuarantine<T>(
   parent: string,
   work: (quarantined: QuarantinedRepo) => Promise<T>,
 ): Promise<T> {
-  await mkdir(parent, { recursive: true })
-  const objects = await mkdtemp(join(parent, 'push-'))
+  const objects = join(parent, `push-${randomBytes(12).toString('hex')}`)
   try {
-    await mkdir(join(objects, 'pack'))
+    await mkdir(join(objects, 'pack'), { recursive: true, mode: 0o700 })
     return await work({ ...repo.with({ quarantine: { objects } }), objects })
   } finally {
     await rm(objects, { recursive: true, force: true })
