@@ -14,8 +14,8 @@ interface Group {
 
 /**
  * Lets transactions write one after the other. Those that come in the same turn of the event loop, or wait when one is
- * done, go into the same SQLite transaction, each in a savepoint of its own: it can still be rolled back alone, but the sync, which costs more than
- * everything else, is paid once. Each is told it has committed only when all of them have.
+ * done, go into the same SQLite transaction, each in a savepoint of its own: it can still be rolled back alone, but the
+ * sync, which costs more than everything else, is paid once. Each is told it has committed only when all of them have.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
