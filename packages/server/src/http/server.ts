@@ -202,7 +202,7 @@ function explain(error: unknown, { message }: ErrorEnvelope): string {
   if (error.code === 'UNAUTHENTICATED')
     return 'Sign in: any user name, and an API key, repository token or session as the password'
   const { reason } = error.data as ErrorData<'FORBIDDEN'>
-  if (reason === 'write_frozen') return 'This repository is read-only'
+  if (reason === 'write_frozen') return 'This repository is read-only, or its organization is frozen'
   return reason ? `${message} (${reason})` : message
 }
 
