@@ -227,7 +227,7 @@ describe('a repository that takes no pushes', () => {
       },
     )
     assert.equal(posted.status, 403)
-    assert.equal(await posted.text(), 'This repository is read-only\n')
+    assert.equal(await posted.text(), 'This repository is read-only, or its organization is frozen\n')
     assert.match(await client.fails('push', url, 'main'), /read-only/)
   })
 })
