@@ -10,7 +10,7 @@ import { type Push, type PushCommand, readPush } from '../git/receive-pack.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { Landings, RefChange, Refused } from './landing.ts'
-import { headRef, type Repositories } from './repositories.ts'
+import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
 
 export interface PushDeps {
   repositories: Repositories
@@ -26,9 +26,6 @@ export type PushService = ReturnType<typeof createPushService>
 
 /** Commits and paths are counted for this many branches of one push; finding them costs processes. */
 const DESCRIBED_BRANCHES = 20
-
-/** Refs only the server moves. */
-const SERVER_REFS = 'refs/trellis/'
 
 const explanations: Record<Refused, string> = {
   stale: 'stale info: the ref has moved, fetch first',

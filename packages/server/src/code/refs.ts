@@ -19,7 +19,7 @@ import { describeTips, gatherFacts } from '../git/push-facts.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Landings, RefChange } from './landing.ts'
-import { headRef, type Repositories } from './repositories.ts'
+import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import * as store from './store.ts'
 
@@ -36,8 +36,6 @@ interface RefPage {
   cursor?: string | undefined
   limit: number
 }
-
-const SERVER_REFS = 'refs/trellis/'
 
 export type RefsService = ReturnType<typeof createRefsService>
 

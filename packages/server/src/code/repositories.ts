@@ -120,4 +120,7 @@ export function createRepositories(deps: RepositoriesDeps) {
   }
 }
 
+/** Below this are the refs that only the server moves. */
+export const SERVER_REFS = 'refs/trellis/'
+
 export const headRef = (repo: RepoRow): RefName => branchRef(repo.default_branch as BranchName)

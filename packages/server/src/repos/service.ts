@@ -91,9 +91,18 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     requireThawed(caller)
   }
 
+  /** A repository that is not made empty counts at once with all it holds. */
+  async function requireOrgRoomIn(tx: Tx, { org }: Caller, bytes: number): Promise<void> {
+    const limit = org.provisional ? limits.provisionalBytes : limits.orgBytes
+    const observed = await store.sumSizes(tx, org.id)
+    if (observed + bytes > limit)
+      throw new Fault('QUOTA_EXCEEDED', { scope: 'size', limit, observed, projected: observed + bytes })
+  }
+
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
     const { provisional } = caller.org
     const now = clock()
+    if (sizeBytes) await requireOrgRoomIn(tx, caller, sizeBytes)
     const repo = await store.insert(tx, {
       id: newId('repo'),
       org_id: caller.org.id,
