@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 
 const db = new DatabaseSync(process.argv[2] ?? '', { readOnly: true })
-const list = db.prepare('select * from repos where org_id = ? and name > ? order by name limit ?')
+// SQLite would plan the query anew at every run for a bare parameter.
+const list = db.prepare('select * from repos where org_id = ? and name > ? order by name limit 0 + ?')
 const orgId = String(db.prepare('select org_id from repos limit 1').get()?.org_id)
 
 const server = createServer((request, response) => {

@@ -11,10 +11,16 @@ export interface SqliteResult {
   changes?: bigint
 }
 
+interface KeptStatement {
+  statement: StatementSync
+  /** None for a statement that returns no rows. */
+  columns: readonly string[]
+}
+
 /** One connection with its prepared statements. */
 export class SqliteConnection {
   readonly #db: DatabaseSync
-  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
+  readonly #statements = new Map<string, KeptStatement>()
 
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
     // A busy timeout inside SQLite would block the whole process; `whenFree` waits without blocking instead.
@@ -30,8 +36,9 @@ export class SqliteConnection {
   }
 
   run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
-    const { statement, returnsRows } = this.#prepare(sql)
-    if (returnsRows) return { rows: statement.all(...(parameters as never[])) }
+    const { statement, columns } = this.#prepare(sql)
+    if (columns.length > 0)
+      return { rows: namedRows(columns, statement.all(...(parameters as never[])) as never) }
     return { rows: [], changes: BigInt(statement.run(...(parameters as never[])).changes) }
   }
 
@@ -68,16 +75,29 @@ export class SqliteConnection {
     }
   }
 
-  #prepare(sql: string) {
+  #prepare(sql: string): KeptStatement {
     const kept = this.#statements.get(sql)
     if (kept) return kept
     const statement = this.#db.prepare(sql)
-    const fresh = { statement, returnsRows: statement.columns().length > 0 }
+    statement.setReturnArrays(true)
+    const fresh = { statement, columns: statement.columns().map(({ name }) => name) }
     const oldest = this.#statements.keys().next()
     if (this.#statements.size >= STATEMENTS_KEPT && !oldest.done) this.#statements.delete(oldest.value)
     this.#statements.set(sql, fresh)
     return fresh
   }
+}
+
+/**
+ * The objects `node:sqlite` makes of rows are hash tables, slow to make and to read: a page of ten takes twice as long
+ * as with objects made of arrays.
+ */
+function namedRows(columns: readonly string[], rows: readonly unknown[][]): unknown[] {
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]
+    return row
+  })
 }
 
 function isBusy(error: unknown): boolean {

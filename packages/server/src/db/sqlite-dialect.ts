@@ -4,6 +4,7 @@ import {
   type Dialect,
   type Driver,
   type Kysely,
+  type LimitNode,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -31,7 +32,7 @@ export class SqliteDialect implements Dialect {
   }
 
   createQueryCompiler() {
-    return new SqliteQueryCompiler()
+    return new LimitCompiler()
   }
 
   createAdapter() {
@@ -40,6 +41,17 @@ export class SqliteDialect implements Dialect {
 
   createIntrospector(db: Kysely<unknown>) {
     return new SqliteIntrospector(db)
+  }
+}
+
+/**
+ * SQLite plans a query for the number in its `limit`, and plans anew whenever a parameter there is bound, which takes
+ * longer than to run it. It does not look into an expression.
+ */
+class LimitCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    this.append('limit 0 + ')
+    this.visitNode(node.limit)
   }
 }
 
