@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
 import { Fault, forbidden } from '../fault.ts'
 import { limitedAddress } from './address.ts'
 import type { Admission } from './admission.ts'
@@ -7,7 +8,7 @@ import { type BodyLimit, readJson } from './body.ts'
 import type { Cookie } from './cookies.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 import { type Exchange, sendJson } from './exchange.ts'
-import type { Operation } from './operations.ts'
+import type { Call, Operation } from './operations.ts'
 
 export interface ApiDeps {
   operations: Map<string, Operation>
@@ -25,7 +26,7 @@ export interface ApiDeps {
  */
 export function createApi({ operations, admission, bodyLimitOf, checkOutput, anonymousCookie }: ApiDeps) {
   return async (exchange: Exchange, headers?: OutgoingHttpHeaders): Promise<void> => {
-    const { request, requestId, address, path } = exchange
+    const { request, path } = exchange
     const operation = operations.get(path.slice(API_PREFIX.length))
     if (!operation || request.method !== 'POST') {
       admission.countStranger(exchange)
@@ -41,25 +42,51 @@ export function createApi({ operations, admission, bodyLimitOf, checkOutput, ano
     const input = operation.parseInput(await readJson(request, bodyLimitOf(operation.path)))
     if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
-    let remembered: string | undefined
-    const output = await operation.handle(input, {
-      visitor,
-      get caller() {
-        if (!visitor) throw new Fault('UNAUTHENTICATED', {})
-        return visitor
-      },
-      requestId,
-      address,
-      limitedAddress: limitedAddress(address),
-      anonymous: {
-        secret: anonymousCookie.read(request.headers.cookie),
-        remember: (secret) => {
-          remembered = secret
-        },
-      },
-    })
+    const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))
+    const output = await operation.handle(input, call)
     if (checkOutput) operation.checkOutput(output)
+    const { remembered } = call.anonymous
     const cookie = remembered && { 'set-cookie': anonymousCookie.write(remembered) }
     sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
+  }
+}
+
+class IncomingCall implements Call {
+  readonly visitor: Caller | undefined
+  readonly requestId: string
+  readonly address: string
+  readonly anonymous: AnonymousCookie
+
+  constructor(
+    { requestId, address }: Exchange,
+    visitor: Caller | undefined,
+    anonymousSecret: string | undefined,
+  ) {
+    this.visitor = visitor
+    this.requestId = requestId
+    this.address = address
+    this.anonymous = new AnonymousCookie(anonymousSecret)
+  }
+
+  get caller(): Caller {
+    if (!this.visitor) throw new Fault('UNAUTHENTICATED', {})
+    return this.visitor
+  }
+
+  get limitedAddress(): string | undefined {
+    return limitedAddress(this.address)
+  }
+}
+
+class AnonymousCookie {
+  readonly secret: string | undefined
+  remembered: string | undefined
+
+  constructor(secret: string | undefined) {
+    this.secret = secret
+  }
+
+  remember(secret: string): void {
+    this.remembered = secret
   }
 }

@@ -15,5 +15,5 @@ const askerOf = ({ visitor, address, limitedAddress, anonymous }: Call): Asker =
   address,
   limitedAddress,
   anonymousSecret: anonymous.secret,
-  remember: anonymous.remember,
+  remember: (secret) => anonymous.remember(secret),
 })
