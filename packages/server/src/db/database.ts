@@ -2,6 +2,8 @@ import { Kysely, sql, type Transaction } from 'kysely'
 import { type DialectName, type OpenDialect, openPostgres, openSqlite } from './dialects.ts'
 import { migrate } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
+import { runDirectly } from './prepared.ts'
+import { SqliteSession } from './sqlite-dialect.ts'
 
 /** A storage that has no room left. Nothing of the transaction was kept. */
 export class OutOfSpace extends Error {}
@@ -39,6 +41,7 @@ export async function openDatabase<Schema>(
   const dialect =
     'sqlite' in location ? openSqlite(location.sqlite) : openPostgres(location.postgres, location)
   const db = new Kysely<Schema>({ dialect: dialect.kysely })
+  if (dialect.reads) runDirectly(db, dialect.reads)
   const committed = new WeakMap<Transaction<Schema>, (() => void)[]>()
   const transact = transactOn(db, dialect, (tx) => {
     for (const callback of committed.get(tx) ?? []) callback()
@@ -86,8 +89,12 @@ function transactOn<Schema>(
     for (let attempt = 1; ; attempt++) {
       let transaction: Transaction<Schema> | undefined
       try {
-        const result = await db.transaction().execute((tx) => {
+        const result = await db.transaction().execute(async (tx) => {
           transaction = tx
+          if (dialect.reads)
+            await tx.getExecutor().provideConnection(async (session) => {
+              if (session instanceof SqliteSession) runDirectly(tx, session)
+            })
           return work(tx)
         })
         if (transaction) onCommitted(transaction)

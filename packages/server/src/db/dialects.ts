@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Dialect, PostgresDialect, type QueryExecutorProvider, sql } from 'kysely'
 import pg from 'pg'
+import type { Direct } from './prepared.ts'
 import { SqliteDialect } from './sqlite-dialect.ts'
 import { GroupLost } from './sqlite-writer.ts'
 
@@ -23,6 +24,8 @@ export interface OpenDialect {
   name: DialectName
   kysely: Dialect
   types: ColumnTypes
+  /** Where prepared queries run at once, of a database that need not be waited for. */
+  reads?: Direct
   /** Held to the end of the transaction: only one process migrates or initialises at a time. */
   lockExclusively(tx: QueryExecutorProvider): Promise<void>
   /** Whether the database gave up on a transaction for reasons that running it again will cure. */
@@ -37,9 +40,11 @@ const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
 export function openSqlite(path: string): OpenDialect {
   mkdirSync(dirname(path), { recursive: true })
   const errcode = (error: unknown) => (isCoded(error, 'errcode') ? Number(error.errcode) : 0)
+  const dialect = new SqliteDialect(path)
   return {
     name: 'sqlite',
-    kysely: new SqliteDialect(path),
+    kysely: dialect,
+    reads: dialect.reads,
     types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},

@@ -1,5 +1,4 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
-import { DirectAdapter } from './sqlite-dialect.ts'
 
 /** Stands in a query for a value that comes later. */
 class Slot {
@@ -8,6 +7,19 @@ class Slot {
   constructor(name: string) {
     this.name = name
   }
+}
+
+/** Runs a statement at once, where a database need not be waited for. */
+export interface Direct {
+  readOnly: boolean
+  run(sql: string, parameters: readonly unknown[]): unknown[]
+}
+
+const directs = new WeakMap<object, Direct>()
+
+/** Has the prepared queries on this database or transaction run directly: the way through Kysely takes longer. */
+export const runDirectly = (on: object, direct: Direct): void => {
+  directs.set(on, direct)
 }
 
 /**
@@ -31,12 +43,10 @@ export function prepared<Schema, Values extends object, Row>(
     const parameters = query.parameters.map((value) =>
       value instanceof Slot ? values[value.name as keyof Values] : value,
     )
-    if (adapter instanceof DirectAdapter && adapter.read && isPlainRead(db, query))
-      return adapter.read(query.sql, parameters) as Row[]
+    const direct = directs.get(db)
+    if (direct && (!direct.readOnly || query.query.kind === 'SelectQueryNode'))
+      return direct.run(query.sql, parameters) as Row[]
     const { rows } = await db.executeQuery<Row>({ ...query, parameters })
     return rows
   }
 }
-
-const isPlainRead = <Schema>(db: Kysely<Schema>, { query }: CompiledQuery): boolean =>
-  !db.isTransaction && query.kind === 'SelectQueryNode'

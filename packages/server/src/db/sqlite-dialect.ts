@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { Direct } from './prepared.ts'
 import { SqliteConnection, type SqliteResult } from './sqlite-connection.ts'
 import { SqliteWriter, type WriterTurn } from './sqlite-writer.ts'
 
@@ -18,17 +19,19 @@ import { SqliteWriter, type WriterTurn } from './sqlite-writer.ts'
  * commit and never waits for a writer, not even for one in the middle of a transaction.
  */
 export class SqliteDialect implements Dialect {
-  readonly #path: string
-  readonly #adapter = new DirectAdapter()
+  readonly #driver: SqliteDriver
 
   constructor(path: string) {
-    this.#path = path
+    this.#driver = new SqliteDriver(path)
+  }
+
+  /** Reads what has been committed. */
+  get reads(): Direct {
+    return this.#driver
   }
 
   createDriver(): Driver {
-    const driver = new SqliteDriver(this.#path)
-    this.#adapter.read = driver.read
-    return driver
+    return this.#driver
   }
 
   createQueryCompiler() {
@@ -36,7 +39,7 @@ export class SqliteDialect implements Dialect {
   }
 
   createAdapter() {
-    return this.#adapter
+    return new SqliteAdapter()
   }
 
   createIntrospector(db: Kysely<unknown>) {
@@ -55,13 +58,8 @@ class LimitCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Known to queries that are ready to run: nothing has to be waited for, so they need not ask for a connection. */
-export class DirectAdapter extends SqliteAdapter {
-  /** Runs a select, outside of any transaction. */
-  read: ((sql: string, parameters: readonly unknown[]) => unknown[]) | undefined
-}
-
-class SqliteDriver implements Driver {
+class SqliteDriver implements Driver, Direct {
+  readonly readOnly = true
   readonly #writing: SqliteConnection
   readonly #reading: SqliteConnection
   readonly #writer: SqliteWriter
@@ -72,8 +70,9 @@ class SqliteDriver implements Driver {
     this.#writer = new SqliteWriter(this.#writing)
   }
 
-  readonly read = (sql: string, parameters: readonly unknown[]): unknown[] =>
-    this.#reading.run(sql, parameters).rows
+  run(sql: string, parameters: readonly unknown[]): unknown[] {
+    return this.#reading.run(sql, parameters).rows
+  }
 
   async init(): Promise<void> {}
 
@@ -103,7 +102,8 @@ class SqliteDriver implements Driver {
 }
 
 /** What Kysely takes for a connection: free to read at once, the writer's turn only for something to write. */
-class SqliteSession implements DatabaseConnection {
+export class SqliteSession implements DatabaseConnection, Direct {
+  readonly readOnly = false
   readonly #reader: SqliteConnection
   readonly #writer: SqliteWriter
   #turn: WriterTurn | undefined
@@ -123,6 +123,12 @@ class SqliteSession implements DatabaseConnection {
 
   async rollback(): Promise<void> {
     this.#turn?.rollback()
+  }
+
+  /** Only in a transaction. */
+  run(sql: string, parameters: readonly unknown[]): unknown[] {
+    if (!this.#turn) throw new Error('No transaction has begun')
+    return this.#turn.run(sql, parameters).rows
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {

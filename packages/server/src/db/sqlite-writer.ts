@@ -103,6 +103,8 @@ export class WriterTurn {
   }
 
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    // It would join somebody else's transaction.
+    if (this.#ended) throw new Error('The transaction has ended')
     return this.#connection.run(sql, parameters)
   }
 

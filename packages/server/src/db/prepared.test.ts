@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, it } from 'node:test'
+import type { Kysely, Transaction } from 'kysely'
+import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
+import { type Database, openDatabase } from './database.ts'
+import type { Migration } from './migrations/index.ts'
+import { prepared } from './prepared.ts'
+
+interface Notes {
+  notes: { id: string; number: number }
+}
+
+const steps: Migration[] = [
+  {
+    name: 'notes',
+    statements: ({ text, integer }) => [
+      `create table notes (id ${text} primary key, number ${integer} not null)`,
+    ],
+  },
+]
+
+const list = prepared((db: Kysely<Notes>, { after, limit }: { after: string; limit: number }) =>
+  db.selectFrom('notes').selectAll().where('id', '>', after).orderBy('id').limit(limit),
+)
+const add = prepared((db: Kysely<Notes>, { id, number }: { id: string; number: number }) =>
+  db.insertInto('notes').values({ id, number }),
+)
+const count = prepared((db: Kysely<Notes>, { id }: { id: string }) =>
+  db
+    .updateTable('notes')
+    .set((eb) => ({ number: eb('number', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .returning('number'),
+)
+
+onEachDatabase('a prepared query', (create) => {
+  let store: TestDatabase
+  let database: Database<Notes>
+
+  before(async () => {
+    store = await create()
+    database = await openDatabase<Notes>(store.location, steps)
+  })
+  beforeEach(() => database.transact((tx) => tx.deleteFrom('notes').execute()))
+  after(async () => {
+    await database.close()
+    await store.drop()
+  })
+
+  it('takes new values at every call', async () => {
+    await database.transact(async (tx) => {
+      for (const id of ['a', 'b', 'c']) await add(tx, { id, number: 1 })
+    })
+    const ids = async (after: string, limit: number) =>
+      (await list(database.db, { after, limit })).map(({ id }) => id)
+    assert.deepEqual(await ids('', 2), ['a', 'b'])
+    assert.deepEqual(await ids('b', 2), ['c'])
+    assert.deepEqual(await ids('', 3), ['a', 'b', 'c'])
+    assert.deepEqual(await list(database.db, { after: 'b', limit: 1 }), [{ id: 'c', number: 1 }])
+  })
+
+  it('in a transaction sees its writes, which nobody else does before the commit', async () => {
+    await database.transact(async (tx) => {
+      await add(tx, { id: 'mine', number: 1 })
+      assert.deepEqual(await count(tx, { id: 'mine' }), [{ number: 2 }])
+      assert.equal((await list(tx, { after: '', limit: 9 })).length, 1)
+      assert.equal((await list(database.db, { after: '', limit: 9 })).length, 0)
+    })
+    assert.deepEqual(await list(database.db, { after: '', limit: 9 }), [{ id: 'mine', number: 2 }])
+  })
+
+  it('is undone with its transaction, and its failure is the failure of the query', async () => {
+    const twice = database.transact(async (tx) => {
+      await add(tx, { id: 'one', number: 1 })
+      await assert.rejects(add(tx, { id: 'one', number: 1 }))
+      throw new Error('half way')
+    })
+    await assert.rejects(twice, /half way/)
+    assert.deepEqual(await list(database.db, { after: '', limit: 9 }), [])
+  })
+
+  it('is refused on a transaction that has ended', async () => {
+    let ended: Transaction<Notes> | undefined
+    await database.transact(async (tx) => {
+      ended = tx
+      await add(tx, { id: 'in time', number: 1 })
+    })
+    assert.ok(ended)
+    await assert.rejects(add(ended, { id: 'too late', number: 1 }))
+    assert.equal((await list(database.db, { after: '', limit: 9 })).length, 1)
+  })
+
+  it('writes outside of a transaction too', async () => {
+    await add(database.db, { id: 'alone', number: 1 })
+    assert.equal((await list(database.db, { after: '', limit: 9 })).length, 1)
+  })
+})
