@@ -5,6 +5,7 @@ import { createEgress } from '../egress.ts'
 import type { EventsService } from '../events/service.ts'
 import { createCloneCache } from '../git/clone-cache.ts'
 import { createGit } from '../git/command.ts'
+import { createLaunchers } from '../git/launchers.ts'
 import { createLocalPackStore } from '../git/pack-store.ts'
 import { createProcessPool } from '../git/process-pool.ts'
 import { createWorkingDirectories } from '../git/working-directory.ts'
@@ -45,7 +46,8 @@ export function createCode({ config, dataDir, scratch, ...shared }: CodeDeps) {
   const { database, events, orgs, people, repos, clock, log } = shared
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
-  const git = createGit({ pool })
+  const launchers = createLaunchers()
+  const git = createGit({ pool, launchers })
   const packs = createLocalPackStore(dataDir)
   const directories = createWorkingDirectories()
   const cache = createCloneCache({ dir: join(scratch.path, 'clones'), maxBytes: config.git.cloneCacheBytes })
@@ -98,6 +100,7 @@ export function createCode({ config, dataDir, scratch, ...shared }: CodeDeps) {
     async stop(): Promise<void> {
       await maintenance.stop()
       cache.close()
+      launchers.close()
     },
   }
 }

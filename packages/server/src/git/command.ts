@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { environment, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
+import type { Launchers } from './launchers.ts'
 import type { TreePath, Value } from './names.ts'
 import type { ProcessPool, Slot } from './process-pool.ts'
 
@@ -88,6 +89,8 @@ export type GitSettings = {
   /** PATH for git and its helpers. */
   path?: string
   pool?: ProcessPool
+  /** Where processes come from that have been started ahead. */
+  launchers?: Launchers
   /** For commands that name none; 0 means no bound. */
   timeoutMs?: number
 }
@@ -174,18 +177,22 @@ type Plain = {
 
 function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slot | undefined): GitProcess {
   const { verb, stdin, accept = [0], signal, timeoutMs = settings.timeoutMs ?? 0 } = command
+  const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
-  const child = spawn(settings.binary ?? 'git', args, {
-    cwd: '/',
-    env: environment(gitDir, { path: settings.path, ...command }),
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // A group of its own, so that git's helpers end together with it.
-    detached: true,
-  })
+  const env = environment(gitDir, { path: settings.path, ...command })
+  const child =
+    settings.launchers?.take(binary, args, env) ??
+    spawn(binary, args, {
+      cwd: '/',
+      env,
+      stdio: 'pipe',
+      // A group of its own, so that git's helpers end together with it.
+      detached: true,
+    })
 
-  child.stdout?.on('error', () => {})
+  child.stdout.on('error', () => {})
   let stderr = Buffer.alloc(0)
-  child.stderr?.on('data', (chunk: Buffer) => {
+  child.stderr.on('data', (chunk: Buffer) => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
     command.onStderr?.(chunk)
   })
@@ -203,7 +210,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
     kill('SIGTERM')
     killTimer = setTimeout(() => kill('SIGKILL'), graceMs)
     // Whoever reads learns why it ended, and output that nobody reads does not hold up the end.
-    child.stdout?.destroy(error instanceof Error ? error : undefined)
+    child.stdout.destroy(error instanceof Error ? error : undefined)
   }
   const onAbort = () => end(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
@@ -229,15 +236,15 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   })
   // Whoever only reads the stream learns of a failure when asking for `done`.
   done.catch(() => {})
-  if (child.stdin && stdin !== undefined) feed(child.stdin, stdin === 'open' ? undefined : stdin, end)
+  feed(child.stdin, stdin === 'open' ? undefined : (stdin ?? ''), end)
 
   const stop = async () => {
     end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
     await done.catch(() => {})
   }
   return {
-    stdout: child.stdout as Readable,
-    stdin: stdin === 'open' ? (child.stdin ?? undefined) : undefined,
+    stdout: child.stdout,
+    stdin: stdin === 'open' ? child.stdin : undefined,
     done,
     stop,
     [Symbol.asyncDispose]: stop,

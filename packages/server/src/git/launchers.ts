@@ -1,0 +1,89 @@
+// Starting a process takes Node some milliseconds in which it does nothing else, because the kernel copies the page
+// tables of all its memory. So a few shells are started ahead: one that is told what to run becomes it.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+export type Launchers = {
+  /** A process that becomes this program, or undefined when none is at hand or it cannot be told these arguments. */
+  take(
+    program: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): ChildProcessWithoutNullStreams | undefined
+  /** Ends those that wait. */
+  close(): void
+}
+
+const READY = 4
+/** Whoever has just taken one is in a hurry. */
+const REFILL_MS = 25
+
+// Nothing of what it is told is evaluated. It reads no further than the last line, so what follows is the program's.
+const SCRIPT = `
+while IFS= read -r line; do
+  case $line in
+    =*) export "\${line#=}" ;;
+    +*) set -- "$@" "\${line#+}" ;;
+    *) exec "$@" ;;
+  esac
+done`
+
+export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
+  const waiting = new Set<ChildProcessWithoutNullStreams>()
+  let refill: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  function fill(): void {
+    refill = undefined
+    if (isClosed) return
+    add()
+    if (waiting.size < ready) refill = setTimeout(fill, REFILL_MS).unref()
+  }
+
+  function add(): void {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'launcher'], {
+      cwd: '/',
+      env: { LC_ALL: 'C' },
+      stdio: 'pipe',
+      // A group of its own, so that helpers of the program end together with it.
+      detached: true,
+    })
+    const drop = () => waiting.delete(child)
+    child.on('error', drop).on('exit', drop)
+    child.stdin.on('error', drop)
+    keepsAwake(child, false)
+    waiting.add(child)
+  }
+
+  refill = setTimeout(fill, REFILL_MS).unref()
+
+  return {
+    take(program, args, env) {
+      const lines = [
+        ...Object.entries(env).map(([name, value]) => `=${name}=${value}`),
+        ...[program, ...args].map((word) => `+${word}`),
+      ]
+      if (lines.some((line) => line.includes('\n'))) return undefined
+      const [child] = waiting
+      if (!child) return undefined
+      waiting.delete(child)
+      keepsAwake(child, true)
+      child.stdin.write(`${lines.join('\n')}\n\n`)
+      refill ??= setTimeout(fill, REFILL_MS).unref()
+      return child
+    },
+    close() {
+      isClosed = true
+      clearTimeout(refill)
+      for (const child of waiting) child.stdin.end()
+    },
+  }
+}
+
+/** One that only waits keeps neither this process from ending nor a test. */
+function keepsAwake(child: ChildProcessWithoutNullStreams, awake: boolean): void {
+  const how = awake ? 'ref' : 'unref'
+  child[how]()
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket)[how]()
+}
