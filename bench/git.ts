@@ -90,7 +90,7 @@ export const coldClone = () =>
       await rm(dir, { recursive: true })
       return time
     }
-    const times = await inTurns(15, cloning(ours), cloning(theirs))
+    const times = await inTurns(21, cloning(ours), cloning(theirs))
     return timesRow('git clone of 20,000 objects, cold', PEER, times, 0.91)
   })
 

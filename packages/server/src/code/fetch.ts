@@ -1,5 +1,8 @@
 import { advertise, lsRefs, type ProtocolVersion, type Service } from '../git/advertisement.ts'
 import type { CloneCache } from '../git/clone-cache.ts'
+import type { Oid } from '../git/names.ts'
+import type { WritePack } from '../git/pack-spool.ts'
+import { writePlainClone } from '../git/plain-clone.ts'
 import { cloneKey, type FetchRequest, readUploadRequest, runUploadPack } from '../git/upload-pack.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
@@ -16,15 +19,41 @@ export function createFetchService({
   repositories: Repositories
   cache: CloneCache
 }) {
-  function fetch(repo: RepoRow, request: FetchRequest, signal: AbortSignal): Bytes {
+  /** Whether a pack of all of it can be kept, even if it comes out larger than what is stored. */
+  const isSmall = (repo: RepoRow) => repo.size_bytes * 2 <= cache.maxEntryBytes
+
+  /** Whether all of these are where refs point to, as in a clone they mostly are. */
+  async function areTips(repo: RepoRow, oids: readonly Oid[]): Promise<boolean> {
+    const left = new Set(oids)
+    for (const { oid } of await repositories.refs(repo)) left.delete(oid)
+    return left.size === 0
+  }
+
+  async function* fetch(
+    repo: RepoRow,
+    request: FetchRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (stop: AbortSignal) {
       using _lease = await repositories.lease(repo)
       yield* runUploadPack(repositories.handle(repo, stop), request)
     }
-    if (!request.clone) return produce(signal)
-    const version = String(repo.refs_version)
-    return cache.read(cloneKey(request.clone, { id: repo.id, tagsVersion: version }), produce, signal)
+    const { clone, plain } = request
+    if (!clone) {
+      yield* produce(signal)
+      return
+    }
+    const key = cloneKey(clone, { id: repo.id, tagsVersion: String(repo.refs_version) })
+    if (!plain || !isSmall(repo) || !(await areTips(repo, plain.wants))) {
+      yield* cache.read(key, produce, signal)
+      return
+    }
+    const write: WritePack = async (to, stop) => {
+      using _lease = await repositories.lease(repo)
+      await writePlainClone(repositories.handle(repo, stop), plain, to)
+    }
+    yield* cache.readPack(`${key} pack`, { write, otherwise: produce }, signal)
   }
 
   return {

@@ -1,5 +1,6 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
+import { fillWithPack, followPack, openPackSpool, type WritePack } from './pack-spool.ts'
 import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
 
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
@@ -11,6 +12,14 @@ export type CloneCache = {
    * or by `signal`, which also ends a wait for what is not there yet.
    */
   read(key: string, produce: Produce, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+  /** The same for an answer that is a pack, written by `write`; by `otherwise` when there is no room to keep it. */
+  readPack(
+    key: string,
+    how: { write: WritePack; otherwise: Produce },
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined>
+  /** The longest answer that is kept. */
+  readonly maxEntryBytes: number
   /** On disk, for whatever reason. */
   readonly bytes: number
   /** Answers that a new reader may get. */
@@ -27,7 +36,7 @@ export type CloneCacheOptions = {
   maxEntries?: number
 }
 
-type Entry = Spool & { key: string }
+type Entry = Spool & { key: string; follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> }
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const { dir, maxBytes, maxEntries = 256 } = options
@@ -38,40 +47,51 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
+  async function* readEntry(
+    entry: Entry | undefined,
+    otherwise: Produce,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    if (!entry) {
+      yield* readDirectly(otherwise, signal)
+      return
+    }
+    listed.delete(entry.key)
+    listed.set(entry.key, entry)
+    try {
+      yield* entry.follow(signal)
+    } finally {
+      leave(entry)
+    }
+  }
+
   async function* read(
     key: string,
     produce: Produce,
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    const entry = listed.get(key) ?? begin(key, produce)
-    if (!entry) {
-      yield* readDirectly(produce, signal)
-      return
-    }
-    listed.delete(key)
-    listed.set(key, entry)
-    try {
-      yield* follow(entry, signal)
-    } finally {
-      leave(entry)
-    }
+    yield* readEntry(listed.get(key) ?? begin(key, produce), produce, signal)
+  }
+
+  async function* readPack(
+    key: string,
+    { write, otherwise }: { write: WritePack; otherwise: Produce },
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    signal?.throwIfAborted()
+    yield* readEntry(listed.get(key) ?? beginPack(key, write), otherwise, signal)
   }
 
   /** Undefined when there is no room, because everything kept is being read. */
   function begin(key: string, produce: Produce): Entry | undefined {
-    makeRoom(1)
-    if (bytes() >= maxBytes || live.size >= maxEntries) return undefined
-    const entry = { ...openSpool(dir, capacity), key }
-    listed.set(key, entry)
-    live.add(entry)
-    void fill(entry, produce)
-    return entry
-  }
-
-  async function fill(entry: Entry, produce: Produce): Promise<void> {
-    try {
-      await entry.file
+    if (!hasRoom()) return undefined
+    const spool = openSpool(dir, capacity)
+    const entry: Entry = Object.assign(spool, {
+      key,
+      follow: (signal?: AbortSignal) => follow(spool, signal),
+    })
+    enter(entry, async () => {
       for await (const chunk of produce(entry.abort.signal)) {
         // The spool will wrap around, so nobody new may start to read it.
         if (entry.written + chunk.length > capacity) unlist(entry)
@@ -79,6 +99,36 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
         await append(entry, chunk)
       }
       await settle(entry)
+    })
+    return entry
+  }
+
+  function beginPack(key: string, write: WritePack): Entry | undefined {
+    if (!hasRoom()) return undefined
+    const spool = openPackSpool(dir, capacity)
+    const entry: Entry = Object.assign(spool, {
+      key,
+      follow: (signal?: AbortSignal) => followPack(spool, signal),
+    })
+    enter(entry, () => fillWithPack(spool, write, () => makeRoom(0)))
+    return entry
+  }
+
+  function hasRoom(): boolean {
+    makeRoom(1)
+    return bytes() < maxBytes && live.size < maxEntries
+  }
+
+  function enter(entry: Entry, fill: () => Promise<void>): void {
+    listed.set(entry.key, entry)
+    live.add(entry)
+    void complete(entry, fill)
+  }
+
+  async function complete(entry: Entry, fill: () => Promise<void>): Promise<void> {
+    try {
+      await entry.file
+      await fill()
       entry.abort.signal.throwIfAborted()
       entry.state = 'complete'
     } catch (error) {
@@ -131,7 +181,9 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
 
   return {
     read,
+    readPack,
     close,
+    maxEntryBytes: capacity,
     get bytes() {
       return bytes()
     },

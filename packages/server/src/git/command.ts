@@ -2,7 +2,7 @@
 // what is named here, and a process that never outlives the interest in it.
 
 import { spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { environment, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
@@ -25,6 +25,8 @@ type Circumstances = {
   config?: Readonly<Record<string, string>>
   /** 'open' leaves the writing end to the caller of `start`. */
   stdin?: Input | 'open'
+  /** The descriptor of a file that takes stdout, past this process. */
+  into?: number
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
   /** Whose turn it is in the pool, usually an organization. */
@@ -180,19 +182,26 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
   const env = environment(gitDir, { path: settings.path, ...command })
+  const { into } = command
+  const ahead = into === undefined ? settings.launchers?.take(binary, args, env) : undefined
   const child =
-    settings.launchers?.take(binary, args, env) ??
+    ahead ??
     spawn(binary, args, {
       cwd: '/',
       env,
-      stdio: 'pipe',
+      stdio: ['pipe', into ?? 'pipe', 'pipe'],
       // A group of its own, so that git's helpers end together with it.
       detached: true,
     })
+  const pipes = {
+    in: child.stdin as Writable,
+    out: child.stdout ?? Readable.from([]),
+    err: child.stderr as Readable,
+  }
 
-  child.stdout.on('error', () => {})
+  pipes.out.on('error', () => {})
   let stderr = Buffer.alloc(0)
-  child.stderr.on('data', (chunk: Buffer) => {
+  pipes.err.on('data', (chunk: Buffer) => {
     stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
     command.onStderr?.(chunk)
   })
@@ -210,7 +219,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
     kill('SIGTERM')
     killTimer = setTimeout(() => kill('SIGKILL'), graceMs)
     // Whoever reads learns why it ended, and output that nobody reads does not hold up the end.
-    child.stdout.destroy(error instanceof Error ? error : undefined)
+    pipes.out.destroy(error instanceof Error ? error : undefined)
   }
   const onAbort = () => end(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
@@ -236,15 +245,15 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   })
   // Whoever only reads the stream learns of a failure when asking for `done`.
   done.catch(() => {})
-  feed(child.stdin, stdin === 'open' ? undefined : (stdin ?? ''), end)
+  feed(pipes.in, stdin === 'open' ? undefined : (stdin ?? ''), end)
 
   const stop = async () => {
     end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
     await done.catch(() => {})
   }
   return {
-    stdout: child.stdout,
-    stdin: stdin === 'open' ? child.stdin : undefined,
+    stdout: pipes.out,
+    stdin: stdin === 'open' ? pipes.in : undefined,
     done,
     stop,
     [Symbol.asyncDispose]: stop,

@@ -13,7 +13,7 @@ export const responseEndPacket = Buffer.from('0002')
 
 const maxPacket = 65520
 const headerLength = 4
-const maxSidebandData = maxPacket - headerLength - 1
+export const maxSidebandData = maxPacket - headerLength - 1
 
 export function dataPacket(payload: string | Uint8Array): Buffer {
   const length = headerLength + Buffer.byteLength(payload)
@@ -35,8 +35,16 @@ export function* sideband(band: Band, payload: string | Uint8Array): Generator<B
   const bytes = Buffer.from(payload as Uint8Array)
   for (let start = 0; start < bytes.length; start += maxSidebandData) {
     const part = bytes.subarray(start, start + maxSidebandData)
-    yield dataPacket(Buffer.concat([Buffer.of(bandNumber[band]), part]))
+    yield Buffer.concat([sidebandHeader(band, part.length), part])
   }
+}
+
+/** What comes before that many bytes of a band. */
+export function sidebandHeader(band: Band, length: number): Buffer {
+  const whole = headerLength + 1 + length
+  return Buffer.from(
+    `${whole.toString(16).padStart(headerLength, '0')}${String.fromCharCode(bandNumber[band])}`,
+  )
 }
 
 /** The text of a data packet, without the newline that senders may or may not add. */

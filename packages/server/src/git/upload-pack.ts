@@ -6,6 +6,7 @@ import { inBursts } from './bursts.ts'
 import { GitError, type Repo } from './command.ts'
 import { parseFilePath } from './names.ts'
 import { dataPacket, delimPacket, flushPacket, ProtocolError, packetText, readPackets } from './pkt-line.ts'
+import { type PlainClone, plainCloneOf } from './plain-clone.ts'
 
 /** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
 export type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
@@ -16,6 +17,8 @@ export type FetchRequest = {
   /** The request as it was understood, framed again. */
   body: Buffer
   clone: CloneRequest | undefined
+  /** What it asks for, when that is no more than most clones do. */
+  plain: PlainClone | undefined
 }
 
 /** A fetch without negotiation. Its answer depends on the request, on objects, and perhaps on which tags exist. */
@@ -49,7 +52,8 @@ export async function readUploadRequest(
   const command = version === 2 ? readCommand(lines) : 'fetch'
   if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
-  return { kind: 'fetch', version, body: Buffer.concat(packets), clone }
+  const plain = version === 2 ? plainCloneOf(lines) : undefined
+  return { kind: 'fetch', version, body: Buffer.concat(packets), clone, plain }
 }
 
 /** The name under which the answer to a clone may be kept and given to others with access to the repository. */
