@@ -31,10 +31,16 @@ try {
   for (const [name, benchmark] of Object.entries(benchmarks)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     process.stderr.write(`${name} …\n`)
-    const row = await benchmark()
-    if (row) rows.push(row)
-    else
-      process.stderr.write(`${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`)
+    try {
+      const row = await benchmark()
+      if (row) rows.push(row)
+      else
+        process.stderr.write(`${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`)
+    } catch (error) {
+      // The others are still worth their time.
+      process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
+      process.exitCode = 1
+    }
   }
 } finally {
   await closeStage()
