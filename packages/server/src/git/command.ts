@@ -183,9 +183,8 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   const args = argumentsOf(gitDir, command)
   const env = environment(gitDir, { path: settings.path, ...command })
   const { into } = command
-  const ahead = into === undefined ? settings.launchers?.take(binary, args, env) : undefined
   const child =
-    ahead ??
+    settings.launchers?.take(binary, args, env, into) ??
     spawn(binary, args, {
       cwd: '/',
       env,

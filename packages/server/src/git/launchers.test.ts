@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
@@ -19,10 +22,10 @@ const env = { PATH: '/usr/bin:/bin' }
 /** One is at hand a moment after the start, and after the last was taken. */
 async function take(
   from: Launchers,
-  ...[program, args, given = env]: Partial<Parameters<Launchers['take']>>
+  ...[program, args, given = env, into]: Partial<Parameters<Launchers['take']>>
 ) {
   for (;;) {
-    const child = from.take(program ?? 'cat', args ?? [], given)
+    const child = from.take(program ?? 'cat', args ?? [], given, into)
     if (child) return child
     await sleep(5)
   }
@@ -70,6 +73,19 @@ test('leaves all of its input to the program', async () => {
   const child = await take(launchers, 'cat')
   child.stdin.end(input)
   assert.deepEqual(await buffer(child.stdout), input)
+})
+
+test('writes into a file that has no name', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'launchers-')), 'file')
+  const file = await open(path, 'wx+')
+  rmSync(dirname(path), { recursive: true })
+  const child = await take(launchers, 'cat', [], env, file.fd)
+  child.stdin.end('into the file')
+  child.stdout.on('data', (chunk) => assert.fail(`${chunk}`))
+  assert.deepEqual(await once(child, 'close'), [0, null])
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(100), 0, 100, 0)
+  assert.equal(buffer.toString('utf8', 0, bytesRead), 'into the file')
+  await file.close()
 })
 
 test('ends as the program ends', async () => {

@@ -2,6 +2,7 @@
 // tables of all its memory. So a few shells are started ahead: one that is told what to run becomes it.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 export type Launchers = {
@@ -10,6 +11,8 @@ export type Launchers = {
     program: string,
     args: readonly string[],
     env: Readonly<Record<string, string>>,
+    /** The descriptor of a file that takes stdout, from its start. */
+    into?: number,
   ): ChildProcessWithoutNullStreams | undefined
   /** Ends those that wait. */
   close(): void
@@ -25,9 +28,13 @@ while IFS= read -r line; do
   case $line in
     =*) export "\${line#=}" ;;
     +*) set -- "$@" "\${line#+}" ;;
+    '>'*) exec > "\${line#>}" ;;
     *) exec "$@" ;;
   esac
 done`
+
+/** A file that has no name can still be opened by this one, where there is such a thing. */
+const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
 
 export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
   const waiting = new Set<ChildProcessWithoutNullStreams>()
@@ -59,8 +66,10 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
   refill = setTimeout(fill, REFILL_MS).unref()
 
   return {
-    take(program, args, env) {
+    take(program, args, env, into) {
+      if (into !== undefined && !canOpenDescriptors) return undefined
       const lines = [
+        ...(into === undefined ? [] : [`>/proc/${process.pid}/fd/${into}`]),
         ...Object.entries(env).map(([name, value]) => `=${name}=${value}`),
         ...[program, ...args].map((word) => `+${word}`),
       ]
