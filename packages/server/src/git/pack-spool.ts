@@ -3,6 +3,7 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Piece } from './pieces.ts'
 import { dataPacket, flushPacket, maxSidebandData, sideband, sidebandHeader } from './pkt-line.ts'
 import type { Destination } from './plain-clone.ts'
 import { notify, openSpool, type Spool } from './spool.ts'
@@ -11,10 +12,11 @@ export type PackSpool = Spool & {
   /** What git has told about its work, in packets. */
   readonly told: Buffer[]
   /** Pieces of the pack that were read last, by position. */
-  readonly pieces: Map<number, Promise<Piece>>
+  readonly pieces: Map<number, PackPiece>
 }
 
-type Piece = { packets: Buffer; packBytes: number }
+/** Some packets, and how much of the pack is in them. */
+type PackPiece = { packets: Piece; packBytes: number; isRead: Promise<void> }
 
 /** Writes a whole pack, and is done when nobody holds the file any more. */
 export type WritePack = (to: Destination, signal: AbortSignal) => Promise<void>
@@ -26,7 +28,7 @@ export const openPackSpool = (dir: string, capacity: number): PackSpool => ({
 })
 
 /** How soon a file is looked at again that has grown, and one that has not for long. */
-const shortestPauseMs = 1
+const shortestPauseMs = 2
 const longestPauseMs = 50
 
 /** Has the pack written. `onGrowth` is called whenever there is more of it. */
@@ -77,7 +79,10 @@ const keepAliveMs = 5000
 /** Of the first band and empty: means nothing, and shows that somebody is still at work. */
 const keepAlive = Buffer.from('0005\u0001')
 
-/** The answer that has the pack in it, from its beginning. Fails as soon as the spool does. */
+/**
+ * The answer that has the pack in it, from its beginning. Fails as soon as the spool does. Its chunks may be released
+ * with `releaseChunk`.
+ */
 export async function* followPack(
   spool: PackSpool,
   signal?: AbortSignal,
@@ -103,9 +108,12 @@ export async function* followPack(
       const available = spool.written - reader.position
       if (told < spool.told.length) yield spool.told[told++] as Buffer
       else if (available >= pieceBytes || (available > 0 && spool.state === 'complete')) {
-        const { packets, packBytes } = await pieceAt(spool, file, reader.position)
+        const { packets, packBytes, isRead } = pieceAt(spool, file, reader.position)
+        // For this reader; whoever takes the chunk releases it.
+        packets.hold()
+        await isRead
         reader.position += packBytes
-        yield packets
+        yield packets.bytes
       } else if (spool.state === 'complete') break
       else if (!(await changesWithin(spool, keepAliveMs))) yield keepAlive
     }
@@ -113,7 +121,7 @@ export async function* followPack(
   } finally {
     signal?.removeEventListener('abort', wake)
     spool.readers.delete(reader)
-    if (spool.readers.size === 0) spool.pieces.clear()
+    if (spool.readers.size === 0) for (const position of spool.pieces.keys()) drop(spool, position)
     notify(spool)
   }
 }
@@ -132,33 +140,43 @@ async function changesWithin({ changed }: Spool, ms: number): Promise<boolean> {
   }
 }
 
-function pieceAt(spool: PackSpool, file: FileHandle, position: number): Promise<Piece> {
+function pieceAt(spool: PackSpool, file: FileHandle, position: number): PackPiece {
   let piece = spool.pieces.get(position)
   if (!piece) {
-    piece = readPiece(file, position, Math.min(pieceBytes, spool.written - position))
-    piece.catch(() => spool.pieces.delete(position))
     const [oldest] = spool.pieces.keys()
-    if (spool.pieces.size >= keptPieces && oldest !== undefined) spool.pieces.delete(oldest)
+    if (spool.pieces.size >= keptPieces && oldest !== undefined) drop(spool, oldest)
+    piece = readPiece(file, position, Math.min(pieceBytes, spool.written - position))
+    piece.isRead.catch(() => drop(spool, position))
     spool.pieces.set(position, piece)
   }
   return piece
 }
 
+function drop({ pieces }: PackSpool, position: number): void {
+  const piece = pieces.get(position)
+  if (!piece) return
+  pieces.delete(position)
+  // Nothing else may be read into its memory before.
+  const release = () => piece.packets.release()
+  piece.isRead.then(release, release)
+}
+
 /** Read into its place between the heads of the packets. */
-async function readPiece(file: FileHandle, position: number, packBytes: number): Promise<Piece> {
+function readPiece(file: FileHandle, position: number, packBytes: number): PackPiece {
   const heads: Buffer[] = []
   for (let left = packBytes; left > 0; left -= maxSidebandData)
     heads.push(sidebandHeader('data', Math.min(left, maxSidebandData)))
-  const packets = Buffer.allocUnsafeSlow(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
+  const packets = new Piece(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
   const places: Buffer[] = []
   let at = 0
   for (const head of heads) {
-    packets.set(head, at)
+    packets.bytes.set(head, at)
     const start = at + head.length
-    at = Math.min(start + maxSidebandData, packets.length)
-    places.push(packets.subarray(start, at))
+    at = Math.min(start + maxSidebandData, packets.bytes.length)
+    places.push(packets.bytes.subarray(start, at))
   }
-  const { bytesRead } = await file.readv(places, position)
-  if (bytesRead !== packBytes) throw new Error('a spool is shorter than what was written')
-  return { packets, packBytes }
+  const isRead = file.readv(places, position).then(({ bytesRead }) => {
+    if (bytesRead !== packBytes) throw new Error('a spool is shorter than what was written')
+  })
+  return { packets, packBytes, isRead }
 }

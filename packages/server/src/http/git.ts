@@ -6,6 +6,7 @@ import type { Bytes, FetchService } from '../code/fetch.ts'
 import type { PushService } from '../code/push.ts'
 import { Fault } from '../fault.ts'
 import { parseProtocolVersion, type Service } from '../git/advertisement.ts'
+import { releaseChunk } from '../git/pieces.ts'
 import { errorPacket, ProtocolError } from '../git/pkt-line.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Admission } from './admission.ts'
@@ -159,7 +160,10 @@ async function answer(exchange: Exchange, chunks: Iterable<Buffer>): Promise<voi
 async function stream({ response }: Exchange, chunks: Bytes | Iterable<Buffer>): Promise<void> {
   for await (const chunk of chunks) {
     if (response.destroyed) throw new ClientGone()
-    if (!response.write(chunk)) await drained(response)
+    const release = (error: unknown) => {
+      if (!error) releaseChunk(chunk)
+    }
+    if (!response.write(chunk, release)) await drained(response)
   }
   response.end()
 }
