@@ -1,9 +1,10 @@
 // Who may read and push, and what they are told.
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { foundOrg, type Person } from '@trellis/server/testing'
-import { type Client, createClient, type Host, startSqliteHost } from './harness.ts'
+import { type Client, createClient, type Host, pushBody, startSqliteHost } from './harness.ts'
 
 let host: Host
 let stranger: Client
@@ -229,6 +230,46 @@ describe('a repository that takes no pushes', () => {
     assert.equal(posted.status, 403)
     assert.equal(await posted.text(), 'This repository is read-only, or its organization is frozen\n')
     assert.match(await client.fails('push', url, 'main'), /read-only/)
+  })
+
+  it('refuses a push whose pack was on its way when its organization was frozen', async () => {
+    const org = await foundOrg(host.app, 'freezing')
+    const api = host.app.client(org.owner.token, 'freezing')
+    await api.repos.create({ name: 'slow' })
+    const client = createClient(host.sandbox.path('slow'), { token: org.member.token })
+    await client.run('init', '-q')
+    const oid = await client.commit({ 'a.txt': 'a\n' })
+    const pack = execFileSync('git', ['-C', client.dir, 'pack-objects', '--revs', '--stdout', '-q'], {
+      input: `${oid}\n`,
+    })
+    const body = pushBody([{ ref: 'refs/heads/main', after: oid }], pack)
+    const change = Promise.withResolvers<void>()
+    const isHalfway = Promise.withResolvers<void>()
+    const push = () =>
+      fetch(`${host.app.url}/git/freezing/slow.git/git-receive-pack`, {
+        method: 'POST',
+        headers: { authorization: basic(org.member.token), 'trellis-org': 'freezing' },
+        duplex: 'half',
+        body: ReadableStream.from(
+          (async function* () {
+            yield body.subarray(0, -10)
+            // The transaction is the last to look; everything before has seen that pushing is allowed.
+            setTimeout(isHalfway.resolve, 100)
+            await change.promise
+            yield body.subarray(-10)
+          })(),
+        ),
+      })
+    const asked = push()
+    await isHalfway.promise
+    await api.orgs.update({ orgSlug: 'freezing', frozen: true })
+    change.resolve()
+    const answer = await (await asked).text()
+    assert.match(answer, /unpack ok/)
+    assert.match(answer, /ng refs\/heads\/main/)
+    assert.deepEqual((await api.git.branches.list({ name: 'slow' })).items, [])
+    await api.orgs.update({ orgSlug: 'freezing', frozen: false })
+    assert.match(await (await push()).text(), /ok refs\/heads\/main/)
   })
 })
 

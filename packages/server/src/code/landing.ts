@@ -5,6 +5,7 @@ import { Fault, forbidden } from '../fault.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import type { PackInfo } from '../git/pack-store.ts'
 import type { UpdateFacts } from '../git/push-facts.ts'
+import type { OrgsService } from '../orgs/service.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { eventsOf } from './push-events.ts'
@@ -60,11 +61,13 @@ class NothingLands extends Error {
 export function createLandings({
   database,
   events,
+  orgs,
   repos,
   clock,
 }: {
   database: Database
   events: EventsService
+  orgs: OrgsService
   repos: ReposService
   clock: Clock
 }) {
@@ -76,7 +79,8 @@ export function createLandings({
     // Locks the row, so that pushes to one repository follow each other.
     const current = await repos.recordChangeIn(tx, repo.id, { addedBytes: pack?.bytes ?? 0, pushedAt: now })
     if (!current) throw new Fault('REPO_NOT_FOUND', { name: repo.name })
-    if (current.read_only === 1) throw forbidden('write_frozen')
+    // It may have been made read-only, or its organization frozen, while the pack was on its way.
+    if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
 
     const results = await moveRefs(tx, repo.id, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)

@@ -62,7 +62,7 @@ export function createCode({ config, dataDir, scratch, ...shared }: CodeDeps) {
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
-  const landings = createLandings({ database, events, repos, clock })
+  const landings = createLandings({ database, events, orgs, repos, clock })
   const signers = createSigners({ people, clock })
   const maintenance = createMaintenance({
     database,

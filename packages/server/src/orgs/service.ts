@@ -285,6 +285,9 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     },
 
     subtractRepoIn: store.subtractRepo,
+
+    /** As of now, not as of when the caller came in. */
+    isFrozenIn: store.isFrozen,
   }
 }
 

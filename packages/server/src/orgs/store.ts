@@ -143,6 +143,15 @@ export async function deleteOrg(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('orgs').where('id', '=', id).execute()
 }
 
+const frozenById = prepared((db: Db, { id }: { id: string }) =>
+  db.selectFrom('orgs').select('frozen').where('id', '=', id),
+)
+
+export async function isFrozen(tx: Tx, id: string): Promise<boolean> {
+  const [org] = await frozenById(tx, { id })
+  return org?.frozen === 1
+}
+
 const countRepo = prepared((db: Db, { orgId, limit }: { orgId: string; limit: number }) =>
   db
     .updateTable('orgs')
