@@ -77,6 +77,7 @@ describe('a client that goes away', () => {
     // Negotiation makes the answer one for this client alone.
     const asked = begin('git-upload-pack', fetchBody(`have ${'b'.repeat(40)}`))
     await until('git answers', () => running('upload-pack').length === 1)
+    assert.equal(await metric('trellis_git_processes'), 1)
     await new Promise((wake) => setTimeout(wake, 300))
     assert.equal(running('upload-pack').length, 1, 'the process waits for the client to read')
     asked.destroy()
@@ -106,6 +107,24 @@ describe('a client that goes away', () => {
   })
 })
 
+async function metrics(): Promise<[name: string, value: number][]> {
+  const text = await (await fetch(`${host.app.url}/metrics`)).text()
+  return text.split('\n').flatMap((line) => {
+    const [, name, value] = /^(\w\S*) (\S+)$/.exec(line) ?? []
+    return name ? [[name, Number(value)]] : []
+  })
+}
+
+const metric = async (name: string) => (await metrics()).find(([found]) => found === name)?.[1] ?? Number.NaN
+
+const clonesBySource = async (): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    (await metrics()).flatMap(([name, value]) => {
+      const source = /^trellis_clones_total\{source="(\w+)"\}$/.exec(name)?.[1]
+      return source ? [[source, value]] : []
+    }),
+  )
+
 describe('clones of the same', () => {
   it('share one git process when they come together, and need none when they come later', async () => {
     const productions = new Set<number>()
@@ -118,8 +137,11 @@ describe('clones of the same', () => {
       for (const clone of clones) assert.equal(await clone.rev('HEAD'), head)
       await clones[0]?.run('fsck', '--full')
       assert.equal(productions.size, 1)
+      const before = await clonesBySource()
       await host.clone('large', {}, '--bare')
       assert.equal(productions.size, 1)
+      assert.deepEqual(await clonesBySource(), { ...before, kept: (before.kept ?? 0) + 1 })
+      assert.ok((await metric('trellis_clone_cache_bytes')) > 8_000_000)
     } finally {
       clearInterval(watching)
     }

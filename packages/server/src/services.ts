@@ -70,8 +70,9 @@ export function createServices({ foundation, atEnd, serverKey, ...deps }: Servic
   const { events, orgs, people, keys } = foundation
   const shared = { database, events, orgs, people, clock, newId, limits, baseUrl }
 
+  const metrics = createMetrics()
   const repos = createReposService(shared)
-  const code = createCode({ ...deps, events, orgs, people, repos })
+  const code = createCode({ ...deps, events, orgs, people, repos, registry: metrics.registry })
   atEnd.defer(() => code.stop())
   const tokens = createTokensService({ ...shared, repos })
   const throttles = createThrottles({ database, clock })
@@ -123,7 +124,6 @@ export function createServices({ foundation, atEnd, serverKey, ...deps }: Servic
   )
   atEnd.defer(() => expiry.stop())
 
-  const metrics = createMetrics()
   const webhooks = config.webhooks.enabled
     ? createWebhooks({
         ...shared,

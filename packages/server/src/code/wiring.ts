@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { createEgress } from '../egress.ts'
@@ -21,6 +22,7 @@ import { createForksService } from './forks.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
+import { createCloneCounter, watchGit } from './metrics.ts'
 import { createSigners } from './people.ts'
 import { createPushService } from './push.ts'
 import { createRefsService } from './refs.ts'
@@ -39,10 +41,11 @@ export interface CodeDeps {
   repos: ReposService
   clock: Clock
   log: Log
+  registry: Registry
 }
 
 /** Everything about what is in repositories, put together. */
-export function createCode({ config, dataDir, scratch, ...shared }: CodeDeps) {
+export function createCode({ config, dataDir, scratch, registry, ...shared }: CodeDeps) {
   const { database, events, orgs, people, repos, clock, log } = shared
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
@@ -50,7 +53,12 @@ export function createCode({ config, dataDir, scratch, ...shared }: CodeDeps) {
   const git = createGit({ pool, launchers })
   const packs = createLocalPackStore(dataDir)
   const directories = createWorkingDirectories()
-  const cache = createCloneCache({ dir: join(scratch.path, 'clones'), maxBytes: config.git.cloneCacheBytes })
+  const cache = createCloneCache({
+    dir: join(scratch.path, 'clones'),
+    maxBytes: config.git.cloneCacheBytes,
+    onRead: createCloneCounter(registry),
+  })
+  watchGit(registry, { pool, cache })
   const quarantineDir = join(scratch.path, 'quarantine')
 
   const repositories = createRepositories({

@@ -34,12 +34,17 @@ export type CloneCacheOptions = {
   maxEntryBytes?: number
   /** Each entry holds a file descriptor. Default: 256. */
   maxEntries?: number
+  /** Hears of every answer that is asked for. */
+  onRead?(source: CloneSource): void
 }
+
+/** Where an answer comes from: kept, in the making, made now, or made without a place to keep it. */
+export type CloneSource = 'kept' | 'shared' | 'made' | 'passed'
 
 type Entry = Spool & { key: string; follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> }
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
-  const { dir, maxBytes, maxEntries = 256 } = options
+  const { dir, maxBytes, maxEntries = 256, onRead } = options
   const capacity = options.maxEntryBytes ?? Math.ceil(maxBytes / 4)
   // Least recently used first. An entry that is not listed serves its readers and vanishes with the last.
   const listed = new Map<string, Entry>()
@@ -71,7 +76,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    yield* readEntry(listed.get(key) ?? begin(key, produce), produce, signal)
+    yield* readEntry(find(key) ?? begin(key, produce), produce, signal)
   }
 
   async function* readPack(
@@ -80,7 +85,13 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    yield* readEntry(listed.get(key) ?? beginPack(key, write), otherwise, signal)
+    yield* readEntry(find(key) ?? beginPack(key, write), otherwise, signal)
+  }
+
+  function find(key: string): Entry | undefined {
+    const entry = listed.get(key)
+    if (entry) onRead?.(entry.state === 'complete' ? 'kept' : 'shared')
+    return entry
   }
 
   /** Undefined when there is no room, because everything kept is being read. */
@@ -116,7 +127,9 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
 
   function hasRoom(): boolean {
     makeRoom(1)
-    return bytes() < maxBytes && live.size < maxEntries
+    const isThere = bytes() < maxBytes && live.size < maxEntries
+    onRead?.(isThere ? 'made' : 'passed')
+    return isThere
   }
 
   function enter(entry: Entry, fill: () => Promise<void>): void {

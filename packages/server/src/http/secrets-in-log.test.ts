@@ -29,6 +29,12 @@ onEachDatabase('the log of a server', (create) => {
       }
       secrets.push('garbage-bearer')
 
+      const { url } = await trellis.invites.create({ name: 'hello' })
+      const secretOfInvite = url.slice(url.lastIndexOf('/') + 1)
+      secrets.push(secretOfInvite)
+      for (const mistyped of ['invites', 'invite', 'invites/x', 'Invites', 'i'])
+        await fetch(`${app.url}/${mistyped}/${secretOfInvite}`)
+
       const signIn = (path: string, body: object) =>
         fetch(`${app.url}/api/auth/${path}`, {
           method: 'POST',

@@ -191,8 +191,15 @@ export function serve(server: Server, deps: HttpServerDeps): void {
 /** HEAD asks for what GET would answer, without the body. */
 const doorFor = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)
 
-/** What is below `/*` may be a secret: an invite's link is one. */
-const shownPath = ({ path, route }: Exchange): string => (route.endsWith('/*') ? route : path)
+/** What is below `/*` may be a secret: an invite's link is one. Where nothing is known, it may be one mistyped. */
+function shownPath(exchange: Exchange): string {
+  const { path, route } = exchange
+  if (route.endsWith('/*')) return route
+  const isOurs = route !== 'unknown' || isForGit(exchange) || path.startsWith(`${API_PREFIX}/`)
+  return isOurs ? path : path.replace(LONG_WORD, '…')
+}
+
+const LONG_WORD = /[^/]{20,}/g
 
 const isForGit = ({ path }: Exchange): boolean => path.startsWith(GIT_PREFIX)
 
