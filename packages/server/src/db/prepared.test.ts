@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { Migration } from './migrations/index.ts'
-import { prepared } from './prepared.ts'
+import { prepared, preparedInsert } from './prepared.ts'
 
 interface Notes {
   notes: { id: string; number: number }
@@ -88,6 +88,21 @@ onEachDatabase('a prepared query', (create) => {
     assert.ok(ended)
     await assert.rejects(add(ended, { id: 'too late', number: 1 }))
     assert.equal((await list(database.db, { after: '', limit: 9 })).length, 1)
+  })
+
+  it('inserts any number of rows, each with its own values', async () => {
+    const insert = preparedInsert<Notes, 'notes'>('notes')
+    for (const size of [0, 1, 3, 64, 100, 1500]) {
+      const rows = Array.from({ length: size }, (_, i) => ({ id: `${size} ${i}`, number: i }))
+      await database.transact((tx) => insert(tx, rows))
+      const kept = await database.db
+        .selectFrom('notes')
+        .selectAll()
+        .where('id', 'like', `${size} %`)
+        .orderBy('number')
+        .execute()
+      assert.deepEqual(kept, rows)
+    }
   })
 
   it('writes outside of a transaction too', async () => {

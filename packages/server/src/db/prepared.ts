@@ -1,11 +1,11 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
 
-/** Stands in a query for a value that comes later. */
-class Slot {
-  readonly name: string
+/** Stands in a query for a value that comes later, and knows where to find it then. */
+class Slot<Values> {
+  readonly read: (values: Values) => unknown
 
-  constructor(name: string) {
-    this.name = name
+  constructor(read: (values: Values) => unknown) {
+    this.read = read
   }
 }
 
@@ -29,20 +29,57 @@ export const runDirectly = (on: object, direct: Direct): void => {
 export function prepared<Schema, Values extends object, Row>(
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): (db: Kysely<Schema>, values: Values) => Promise<Row[]> {
+  const slots = new Proxy({} as Values, {
+    get: (_values, name) => new Slot<Values>((values) => values[name as keyof Values]),
+  })
+  return compileOnce((db) => build(db, slots))
+}
+
+/** Inserts are cut into these sizes, so that there is a statement of each. */
+const BATCHES = [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
+
+/** Inserts any number of rows that all have the same columns, with statements that are built once. */
+export function preparedInsert<Schema, Table extends keyof Schema & string>(
+  table: Table,
+): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<void> {
+  type Row = Insertable<Schema[Table]>
+  const statements = new Map<number, (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>>()
+
+  function statementFor(size: number, columns: readonly (keyof Row & string)[]) {
+    let statement = statements.get(size)
+    if (!statement) {
+      const slots = Array.from({ length: size }, (_, i) =>
+        Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
+      ) as Row[]
+      statement = compileOnce((db) => db.insertInto(table).values(slots))
+      statements.set(size, statement)
+    }
+    return statement
+  }
+
+  return async (db, rows) => {
+    const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[]
+    let done = 0
+    for (const size of BATCHES)
+      for (; rows.length - done >= size; done += size)
+        await statementFor(size, columns)(db, rows.slice(done, done + size))
+  }
+}
+
+function compileOnce<Schema, Values, Row>(
+  build: (db: Kysely<Schema>) => Compilable<Row>,
+): (db: Kysely<Schema>, values: Values) => Promise<Row[]> {
   // One for each dialect; a transaction shares its adapter with the database it is on.
   const compiled = new WeakMap<object, CompiledQuery<Row>>()
-  const slots = new Proxy({} as Values, { get: (_values, name) => new Slot(String(name)) })
 
   return async (db, values) => {
     const { adapter } = db.getExecutor()
     let query = compiled.get(adapter)
     if (!query) {
-      query = build(db, slots).compile()
+      query = build(db).compile()
       compiled.set(adapter, query)
     }
-    const parameters = query.parameters.map((value) =>
-      value instanceof Slot ? values[value.name as keyof Values] : value,
-    )
+    const parameters = query.parameters.map((value) => (value instanceof Slot ? value.read(values) : value))
     const direct = directs.get(db)
     if (direct && (!direct.readOnly || query.query.kind === 'SelectQueryNode'))
       return direct.run(query.sql, parameters) as Row[]

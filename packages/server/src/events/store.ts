@@ -1,7 +1,7 @@
 import type { ActorKind } from '@trellis/contract'
 import type { Selectable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
-import type { Db, Tx } from '../schema.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Db, Schema, Tx } from '../schema.ts'
 
 interface EventsTable {
   scope: string
@@ -51,37 +51,7 @@ export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<nu
   return taken.last_seq - count + 1
 }
 
-/** How many rows go into one statement; SQLite takes 32,766 values. */
-const BATCH = 1000
-
-const insertEvent = prepared((db: Db, row: EventRow) =>
-  db.insertInto('events').values({
-    scope: row.scope,
-    seq: row.seq,
-    id: row.id,
-    type: row.type,
-    ts: row.ts,
-    actor_kind: row.actor_kind,
-    actor_id: row.actor_id,
-    credential_id: row.credential_id,
-    subject: row.subject,
-    payload: row.payload,
-    cause: row.cause,
-  }),
-)
-
-export async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
-  const [only, ...others] = rows
-  if (only && others.length === 0) {
-    await insertEvent(tx, only)
-    return
-  }
-  for (let i = 0; i < rows.length; i += BATCH)
-    await tx
-      .insertInto('events')
-      .values(rows.slice(i, i + BATCH))
-      .execute()
-}
+export const insertEvents = preparedInsert<Schema, 'events'>('events')
 
 export interface EventRange {
   scope: string

@@ -1,12 +1,9 @@
-import { type Insertable, type SelectQueryBuilder, sql, type Updateable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
-import type { Database, Db, Tx } from '../schema.ts'
-import type { DeliveryRow, LineRow, MessageRow, WebhookTables } from './store.ts'
+import { type SelectQueryBuilder, sql, type Updateable } from 'kysely'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Database, Db, Schema, Tx } from '../schema.ts'
+import type { DeliveryRow, LineRow, WebhookTables } from './store.ts'
 
 // SQL of what waits to be delivered, and of who delivers it.
-
-/** How many rows go into one statement; SQLite takes 32,766 values. */
-const BATCH = 1000
 
 export type NewDelivery = Pick<
   DeliveryRow,
@@ -21,38 +18,35 @@ export type NewDelivery = Pick<
   | 'created_at'
 >
 
-export async function insertMessages(tx: Tx, rows: readonly MessageRow[]): Promise<void> {
-  for (let i = 0; i < rows.length; i += BATCH)
-    await tx
-      .insertInto('webhook_messages')
-      .values(rows.slice(i, i + BATCH))
-      .execute()
-}
+export const insertMessages = preparedInsert<Schema, 'webhook_messages'>('webhook_messages')
 
-/** Puts deliveries into their lines, due at once. */
-export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: number): Promise<void> {
-  const rows = deliveries.map(
-    (delivery): Insertable<WebhookTables['webhook_deliveries']> => ({
-      ...delivery,
-      status: 'pending',
-      attempt: 0,
-      due_at: now,
-    }),
-  )
-  for (let i = 0; i < rows.length; i += BATCH)
-    await tx
-      .insertInto('webhook_deliveries')
-      .values(rows.slice(i, i + BATCH))
-      .execute()
-  const webhookIds = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))]
-  await tx
+const insertDeliveries = preparedInsert<Schema, 'webhook_deliveries'>('webhook_deliveries')
+
+const wakeLines = prepared((db: Db, { messageId, now }: { messageId: string; now: number }) =>
+  db
     .updateTable('webhook_lines')
     .set((eb) => ({
       wakes: eb('wakes', '+', eb.lit(1)),
-      next_due_at: sql<number>`case when next_due_at < ${now} then next_due_at else ${now} end`,
+      next_due_at: eb.case().when('next_due_at', '<', now).then(eb.ref('next_due_at')).else(now).end(),
     }))
-    .where('webhook_id', 'in', webhookIds)
-    .execute()
+    .where('webhook_id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_deliveries')
+        .select('webhook_id')
+        .where('message_id', '=', messageId)
+        .where('status', '=', sql.lit('pending'))
+        .where('due_at', '=', now),
+    ),
+)
+
+/** Puts deliveries into their lines, due at once. */
+export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: number): Promise<void> {
+  await insertDeliveries(
+    tx,
+    deliveries.map((delivery) => ({ ...delivery, status: 'pending', attempt: 0, due_at: now })),
+  )
+  for (const messageId of new Set(deliveries.map(({ message_id }) => message_id)))
+    await wakeLines(tx, { messageId, now })
 }
 
 /** Tells all that this process lives, and takes the others to be dead that have not said so in time. */
