@@ -35,7 +35,9 @@ try {
       const row = await benchmark()
       if (row) rows.push(row)
       else
-        process.stderr.write(`${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`)
+        process.stderr.write(
+          `${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`,
+        )
     } catch (error) {
       // The others are still worth their time.
       process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
