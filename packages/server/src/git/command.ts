@@ -2,7 +2,7 @@
 // what is named here, and a process that never outlives the interest in it.
 
 import { spawn } from 'node:child_process'
-import { Readable, type Writable } from 'node:stream'
+import { PassThrough, Readable, type Writable } from 'node:stream'
 import { environment, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
@@ -192,10 +192,11 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
       // A group of its own, so that git's helpers end together with it.
       detached: true,
     })
+  // One that could not be started may have no pipes; its error follows.
   const pipes = {
-    in: child.stdin as Writable,
+    in: child.stdin ?? new PassThrough(),
     out: child.stdout ?? Readable.from([]),
-    err: child.stderr as Readable,
+    err: child.stderr ?? Readable.from([]),
   }
 
   pipes.out.on('error', () => {})

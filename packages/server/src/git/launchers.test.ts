@@ -161,6 +161,32 @@ test('those that wait end when they are closed, and with a process that is kille
   }
 })
 
+test('a process without free descriptors is told that git cannot be started, and goes on', async () => {
+  const script = `
+    import { openSync } from 'node:fs'
+    const [launchersUrl, commandUrl] = process.argv.slice(1)
+    const { createLaunchers } = await import(launchersUrl)
+    const { createGit, GitError } = await import(commandUrl)
+    const git = createGit({ launchers: createLaunchers({ ready: 2 }) })
+    const opened = []
+    try {
+      for (;;) opened.push(openSync('/dev/null'))
+    } catch {}
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const outcome = await git.run('/nonexistent', { verb: 'version' }).catch((error) => error)
+    console.log(outcome instanceof GitError ? outcome.message : outcome)
+  `
+  const urls = ['./launchers.ts', './command.ts'].map((file) => new URL(file, import.meta.url).href)
+  const limited = 'ulimit -n 100; exec "$@"'
+  const child = spawn('/bin/sh', [
+    ...['-c', limited, 'sh', process.execPath, '--input-type=module', '--eval', script],
+    ...urls,
+  ])
+  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.equal(complained, '')
+  assert.match(said, /^git version could not be started/)
+})
+
 async function end(child: ChildProcess & { stdout: Readable }): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     child.kill('SIGKILL')

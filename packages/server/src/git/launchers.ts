@@ -21,6 +21,8 @@ export type Launchers = {
 const READY = 4
 /** Whoever has just taken one is in a hurry. */
 const REFILL_MS = 25
+/** Where so many have ended while they waited, more would too. */
+const MAX_DEATHS = 20
 
 // Nothing of what it is told is evaluated. It reads no further than the last line, so what follows is the program's.
 const SCRIPT = `
@@ -39,11 +41,12 @@ const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
 export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
   const waiting = new Set<ChildProcessWithoutNullStreams>()
   let refill: NodeJS.Timeout | undefined
+  let deaths = 0
   let isClosed = false
 
   function fill(): void {
     refill = undefined
-    if (isClosed) return
+    if (isClosed || deaths >= MAX_DEATHS) return
     add()
     if (waiting.size < ready) refill = setTimeout(fill, REFILL_MS).unref()
   }
@@ -56,8 +59,15 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
       // A group of its own, so that helpers of the program end together with it.
       detached: true,
     })
-    const drop = () => waiting.delete(child)
+    const drop = () => {
+      if (waiting.delete(child)) deaths++
+    }
     child.on('error', drop).on('exit', drop)
+    // Without a free descriptor, for one. It has no pipes then.
+    if (child.pid === undefined) {
+      deaths++
+      return
+    }
     child.stdin.on('error', drop)
     keepsAwake(child, false)
     waiting.add(child)
@@ -77,6 +87,7 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
       const [child] = waiting
       if (!child) return undefined
       waiting.delete(child)
+      deaths = 0
       keepsAwake(child, true)
       child.stdin.write(`${lines.join('\n')}\n\n`)
       refill ??= setTimeout(fill, REFILL_MS).unref()
