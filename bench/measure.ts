@@ -6,7 +6,8 @@ export interface Row {
   theirs: string
   /** How many times better than the peer. */
   ratio: number
-  goal: number
+  /** None where the number is only to be known. */
+  goal?: number
 }
 
 export const median = (values: number[]): number => {
