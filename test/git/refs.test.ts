@@ -117,6 +117,13 @@ onEachDatabase('refs', (create) => {
       Object.keys(refs).filter((name) => /\/(a|p)(\/|$)/.test(name)),
       ['refs/heads/a/b', 'refs/heads/p'],
     )
+    // One that is not made is in nobody's way.
+    await client.fails('push', url, 'main:refs/heads/a', 'main:refs/heads/a/c')
+    assert.deepEqual(
+      Object.keys(await host.refs('folders')).filter((name) => /\/a(\/|$)/.test(name)),
+      ['refs/heads/a/b', 'refs/heads/a/c'],
+    )
+    await client.run('push', '-q', url, ':refs/heads/a/c')
     // What only looks like a folder is none.
     await client.run('push', '-q', url, 'main:refs/heads/a-b', 'main:refs/heads/a.b', 'main:refs/tags/a')
     // One goes, the other comes, in the same push.

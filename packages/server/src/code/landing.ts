@@ -139,9 +139,10 @@ async function withoutObstacles<R extends { name: RefName }>(
   const isInsideAnother = (name: string) => foldersOf(name).some((folder) => names.has(folder))
   const isObstructed = await obstaclesOf(tx, repoId, created.length)
   const clear: R[] = []
-  for (const ref of created) {
-    if (isInsideAnother(ref.name)) names.delete(ref.name)
-    else if (!(await isObstructed(ref.name))) clear.push(ref)
+  // Folders come before what is in them: one that is not made obstructs nothing.
+  for (const ref of created.toSorted((a, b) => a.name.length - b.name.length)) {
+    if (isInsideAnother(ref.name) || (await isObstructed(ref.name))) names.delete(ref.name)
+    else clear.push(ref)
   }
   return clear
 }

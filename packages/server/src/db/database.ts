@@ -17,7 +17,8 @@ export interface Database<Schema> {
   readonly db: Kysely<Schema>
   /**
    * Runs `work` in one transaction; where the database asks for it, from the start again. Throws `OutOfSpace` and
-   * `Duplicate`, whatever the database calls them.
+   * `Duplicate`, whatever the database calls them. `work` must wait for nothing but the database: others are waiting for
+   * it, and what it waits for may be one of them.
    */
   transact<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Like `transact`, with every other process that calls it kept out until the end. */

@@ -64,11 +64,15 @@ export class SqliteWriter {
   /** Hands the turn on. The group ends when nobody else has come by the end of the turn, or something broke it. */
   #endTurn(error?: unknown): void {
     const group = this.#group
-    if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
-    else if (group && group.members >= GROUP_SIZE) this.#commit(group)
-    else if (group && this.#waiting.length === 0) this.#endOfTurn ??= setImmediate(() => this.flush())
-    this.#busy = this.#waiting.length > 0
-    this.#waiting.shift()?.()
+    try {
+      if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
+      else if (group && group.members >= GROUP_SIZE) this.#commit(group)
+      else if (group && this.#waiting.length === 0) this.#endOfTurn ??= setImmediate(() => this.flush())
+    } finally {
+      // Those who wait are served even by a database that has been closed: they hear that it is.
+      this.#busy = this.#waiting.length > 0
+      this.#waiting.shift()?.()
+    }
   }
 
   #commit(group: Group): void {
@@ -105,6 +109,8 @@ export class WriterTurn {
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
     // It would join somebody else's transaction.
     if (this.#ended) throw new Error('The transaction has ended')
+    // It would be kept, whatever becomes of the rest.
+    if (!this.#connection.inTransaction) throw new GroupLost('SQLite gave up the transaction')
     return this.#connection.run(sql, parameters)
   }
 

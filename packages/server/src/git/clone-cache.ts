@@ -43,6 +43,8 @@ export type CloneSource = 'kept' | 'shared' | 'made' | 'passed'
 
 type Entry = Spool & { key: string; follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> }
 
+const maxOutgrown = 1000
+
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const { dir, maxBytes, maxEntries = 256, onRead } = options
   const capacity = options.maxEntryBytes ?? Math.ceil(maxBytes / 4)
@@ -50,6 +52,8 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const listed = new Map<string, Entry>()
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
+  /** Packs that came out larger than anybody would expect. */
+  const outgrown = new Set<string>()
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
   async function* readEntry(
@@ -85,7 +89,8 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    yield* readEntry(find(key) ?? beginPack(key, write), otherwise, signal)
+    if (outgrown.has(key)) yield* read(key, otherwise, signal)
+    else yield* readEntry(find(key) ?? beginPack(key, write), otherwise, signal)
   }
 
   function find(key: string): Entry | undefined {
@@ -121,7 +126,15 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
       key,
       follow: (signal?: AbortSignal) => followPack(spool, signal),
     })
-    enter(entry, () => fillWithPack(spool, write, () => makeRoom(0)))
+    enter(entry, async () => {
+      try {
+        await fillWithPack(spool, write, () => makeRoom(0))
+      } catch (error) {
+        if (outgrown.size >= maxOutgrown) outgrown.clear()
+        if (spool.written > capacity) outgrown.add(key)
+        throw error
+      }
+    })
     return entry
   }
 

@@ -97,11 +97,21 @@ test('ends as the program ends', async () => {
   assert.deepEqual(await once(killed, 'close'), [null, 'SIGKILL'])
 })
 
-test('a line break cannot be told, and costs no process', async () => {
+test('once they are closed git is started as it always was', async () => {
+  const closed = createLaunchers({ ready: 2 })
+  const git = createGit({ launchers: closed })
+  await sleep(100)
+  closed.close()
+  const { stdout } = await git.run('/nonexistent', { verb: 'version' })
+  assert.match(String(stdout), /^git version/)
+})
+
+test('a line break or a zero cannot be told, and costs no process', async () => {
   const first = await take(launchers, 'true')
   first.stdin.end()
   await once(first, 'close')
   assert.equal(launchers.take('printf', ['two\nlines'], env), undefined)
+  assert.equal(launchers.take('printf', ['a\0b'], env), undefined)
   assert.equal(launchers.take('true', [], { ...env, NAME: 'two\nlines' }), undefined)
   const next = await take(launchers, 'true')
   next.stdin.end()

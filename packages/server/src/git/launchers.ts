@@ -21,10 +21,12 @@ export type Launchers = {
 const READY = 4
 /** Whoever has just taken one is in a hurry. */
 const REFILL_MS = 25
-/** Where so many have ended while they waited, more would too. */
-const MAX_DEATHS = 20
+/** When so many have ended while they waited, or could not be started, more would too, for some time. */
+const MAX_DEATHS = 5
+const RECOVERY_MS = 10_000
 
-// Nothing of what it is told is evaluated. It reads no further than the last line, so what follows is the program's.
+// Nothing of what it is told is evaluated. It reads no further than the last line, so what follows is the program's. One
+// that is told nothing, or only half, must not look as if the program had done its work.
 const SCRIPT = `
 while IFS= read -r line; do
   case $line in
@@ -33,7 +35,8 @@ while IFS= read -r line; do
     '>'*) exec > "\${line#>}" ;;
     *) exec "$@" ;;
   esac
-done`
+done
+exit 127`
 
 /** A file that has no name can still be opened by this one, where there is such a thing. */
 const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
@@ -44,36 +47,33 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
   let deaths = 0
   let isClosed = false
 
+  function refillSoon(): void {
+    if (!isClosed) refill ??= setTimeout(fill, deaths < MAX_DEATHS ? REFILL_MS : RECOVERY_MS).unref()
+  }
+
   function fill(): void {
     refill = undefined
-    if (isClosed || deaths >= MAX_DEATHS) return
+    if (deaths >= MAX_DEATHS) deaths = 0
     add()
-    if (waiting.size < ready) refill = setTimeout(fill, REFILL_MS).unref()
+    if (waiting.size < ready) refillSoon()
   }
 
   function add(): void {
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'launcher'], {
-      cwd: '/',
-      env: { LC_ALL: 'C' },
-      stdio: 'pipe',
-      // A group of its own, so that helpers of the program end together with it.
-      detached: true,
-    })
-    const drop = () => {
-      if (waiting.delete(child)) deaths++
-    }
-    child.on('error', drop).on('exit', drop)
-    // Without a free descriptor, for one. It has no pipes then.
-    if (child.pid === undefined) {
+    const child = startShell()
+    if (!child) {
       deaths++
       return
     }
+    const drop = () => {
+      if (waiting.delete(child)) deaths++
+    }
+    child.on('exit', drop)
     child.stdin.on('error', drop)
     keepsAwake(child, false)
     waiting.add(child)
   }
 
-  refill = setTimeout(fill, REFILL_MS).unref()
+  refillSoon()
 
   return {
     take(program, args, env, into) {
@@ -83,21 +83,42 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
         ...Object.entries(env).map(([name, value]) => `=${name}=${value}`),
         ...[program, ...args].map((word) => `+${word}`),
       ]
-      if (lines.some((line) => line.includes('\n'))) return undefined
+      if (lines.some((line) => UNTELLABLE.test(line))) return undefined
       const [child] = waiting
+      refillSoon()
       if (!child) return undefined
       waiting.delete(child)
       deaths = 0
       keepsAwake(child, true)
       child.stdin.write(`${lines.join('\n')}\n\n`)
-      refill ??= setTimeout(fill, REFILL_MS).unref()
       return child
     },
     close() {
       isClosed = true
       clearTimeout(refill)
       for (const child of waiting) child.stdin.end()
+      waiting.clear()
     },
+  }
+}
+
+/** A shell drops the one and ends its line at the other. */
+const UNTELLABLE = /[\0\n]/
+
+/** Undefined when there is no memory, process or descriptor left. Node tells some of it at once and some later. */
+function startShell(): ChildProcessWithoutNullStreams | undefined {
+  try {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'launcher'], {
+      cwd: '/',
+      env: { LC_ALL: 'C' },
+      stdio: 'pipe',
+      // A group of its own, so that helpers of the program end together with it.
+      detached: true,
+    })
+    child.on('error', () => {})
+    return child.pid === undefined ? undefined : child
+  } catch {
+    return undefined
   }
 }
 

@@ -6,6 +6,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError, type Repo } from './command.ts'
 import type { Oid } from './names.ts'
+import { complaintsIn, progressOnly } from './progress.ts'
 
 /** The client's pack was not taken. The message is a reason for its user. */
 export class PackRejected extends Error {
@@ -45,10 +46,8 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
       // Larger blobs are hashed in pieces and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: bounded(intake.pack, intake.maxBytes),
-      onStderr: (chunk) => {
-        // A failure is reported as a reason; git's own words may name directories.
-        if (!complaint.test(chunk.toString('latin1'))) intake.onProgress?.(chunk)
-      },
+      // A failure is reported as a reason.
+      onStderr: progressOnly((text) => intake.onProgress?.(text)),
     })
     return !stdout.includes(emptyPackName)
   } catch (error) {
@@ -87,13 +86,11 @@ const toleratedFaults =
 /** The name of a pack without objects: the hash of its header. */
 const emptyPackName = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'
 
-const complaint = /^(fatal|error|warning): /m
 const absolutePath = /'?\/\S+/g
 const maxReason = 300
 
 function reasonIn(stderr: string): string {
-  const lines = stderr.split(/[\r\n]/).filter((line) => complaint.test(line))
-  const reasons = lines.map((line) => line.replace(complaint, '').replace(absolutePath, 'a file'))
+  const reasons = complaintsIn(stderr).map((line) => line.replace(absolutePath, 'a file'))
   return reasons.join('; ').slice(0, maxReason) || 'the pack could not be indexed'
 }
 

@@ -223,6 +223,14 @@ test('a pack that outgrows its place ends, and so does its file', async (t) => {
   await assert.rejects(Array.fromAsync(read(cache, writing(wanting()))), /larger than its place/)
   assert.equal(cache.entries, 0)
   while (cache.bytes > 0) await sleep(5)
+  // From then on it is made the other way.
+  const again = cache.readPack('key', {
+    write: mustNotWrite,
+    otherwise: async function* () {
+      yield Buffer.from('other')
+    },
+  })
+  assert.equal(Buffer.concat(await Array.fromAsync(again)).toString(), 'other')
 })
 
 test('without room to keep it the answer is made the other way', async (t) => {

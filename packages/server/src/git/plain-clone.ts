@@ -3,6 +3,7 @@
 
 import type { Repo } from './command.ts'
 import type { Oid } from './names.ts'
+import { progressOnly } from './progress.ts'
 
 export type PlainClone = {
   wants: readonly Oid[]
@@ -54,11 +55,6 @@ export async function writePlainClone(
     ],
     stdin: `${wants.join('\n')}\n`,
     into: fd,
-    onStderr: (chunk) => {
-      // Complaints may quote what is in the repository, and name directories.
-      if (!complaint.test(chunk.toString('latin1'))) tell(chunk)
-    },
+    onStderr: progressOnly(tell),
   })
 }
-
-const complaint = /^(fatal|error|warning): /m
