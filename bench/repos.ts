@@ -57,8 +57,10 @@ export async function reposList(): Promise<Row> {
     const request = post('/api/v1/repos/list', { limit: 10 }, headers)
     const against = (port: number) => () =>
       load({ port, connections: 16, seconds: SECONDS, next: () => request })
-    await against(trellis.port)()
-    await against(bare.port)()
+    for (let i = 0; i < ROUNDS; i++) {
+      await against(trellis.port)()
+      await against(bare.port)()
+    }
     const { ours, theirs } = await inTurns(ROUNDS, against(trellis.port), against(bare.port))
     return {
       work: 'repos/list of 10',

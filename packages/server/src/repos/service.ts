@@ -62,7 +62,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   }
 
   /** How repositories look to a caller; what depends on the caller alone is found out once. */
-  function presenterFor(caller: Caller): (repo: store.RepoRow) => Repo {
+  function presenterFor(caller: Caller): (repo: store.ListedRepo) => Repo {
     const mayWrite = can(caller, 'repo:write') && !caller.org.frozen
     const canAdmin = can(caller, 'repo:admin')
     const remotes = `${baseUrl}/git/${caller.org.slug}`

@@ -27,16 +27,31 @@ export interface RepoTables {
 
 export type RepoRow = Selectable<ReposTable>
 
+/** What a listing shows. */
+const LISTED = [
+  'name',
+  'org_id',
+  'default_branch',
+  'artifact_id',
+  'read_only',
+  'size_bytes',
+  'last_push_at',
+  'source',
+  'created_at',
+  'updated_at',
+] as const
+
+export type ListedRepo = Pick<RepoRow, (typeof LISTED)[number]>
+
 /** A repository past its end is gone, even before it is swept away. */
 const liveRepos = (q: Db, orgId: string, now: number) =>
   q
     .selectFrom('repos')
-    .selectAll()
     .where('org_id', '=', orgId)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
 const byName = prepared((db: Db, { orgId, name, now }: { orgId: string; name: string; now: number }) =>
-  liveRepos(db, orgId, now).where('name', '=', name),
+  liveRepos(db, orgId, now).selectAll().where('name', '=', name),
 )
 
 export async function findByName(
@@ -66,12 +81,12 @@ interface RepoPage {
 }
 
 export const listByName = prepared((db: Db, { orgId, now, after, limit }: RepoPage) =>
-  liveRepos(db, orgId, now).where('name', '>', after).orderBy('name').limit(limit),
+  liveRepos(db, orgId, now).select(LISTED).where('name', '>', after).orderBy('name').limit(limit),
 )
 
 /** The page of a caller who may see this one repository. */
 export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: RepoPage & { id: string }) =>
-  liveRepos(db, orgId, now).where('id', '=', id).where('name', '>', after).limit(limit),
+  liveRepos(db, orgId, now).select(LISTED).where('id', '=', id).where('name', '>', after).limit(limit),
 )
 
 type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version'>>
