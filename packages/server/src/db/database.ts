@@ -3,7 +3,6 @@ import { type DialectName, type OpenDialect, openPostgres, openSqlite } from './
 import { migrate } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { runDirectly } from './prepared.ts'
-import { SqliteSession } from './sqlite-dialect.ts'
 
 /** A storage that has no room left. Nothing of the transaction was kept. */
 export class OutOfSpace extends Error {}
@@ -70,7 +69,7 @@ export async function openDatabase<Schema>(
           () => true,
           () => false,
         ),
-    close: () => db.destroy(),
+    close: () => dialect.close(db),
   }
   try {
     await database.transactAlone((tx) => migrate(tx, dialect, steps))
@@ -90,12 +89,8 @@ function transactOn<Schema>(
     for (let attempt = 1; ; attempt++) {
       let transaction: Transaction<Schema> | undefined
       try {
-        const result = await db.transaction().execute(async (tx) => {
+        const result = await dialect.transact(db, (tx) => {
           transaction = tx
-          if (dialect.reads)
-            await tx.getExecutor().provideConnection(async (session) => {
-              if (session instanceof SqliteSession) runDirectly(tx, session)
-            })
           return work(tx)
         })
         if (transaction) onCommitted(transaction)

@@ -1,6 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Dialect, PostgresDialect, type QueryExecutorProvider, sql } from 'kysely'
+import {
+  type Dialect,
+  type Kysely,
+  PostgresDialect,
+  type QueryExecutorProvider,
+  sql,
+  type Transaction,
+} from 'kysely'
 import pg from 'pg'
 import type { Direct } from './prepared.ts'
 import { SqliteDialect } from './sqlite-dialect.ts'
@@ -26,6 +33,8 @@ export interface OpenDialect {
   types: ColumnTypes
   /** Where prepared queries run at once, of a database that need not be waited for. */
   reads?: Direct
+  transact<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  close<Schema>(db: Kysely<Schema>): Promise<void>
   /** Held to the end of the transaction: only one process migrates or initialises at a time. */
   lockExclusively(tx: QueryExecutorProvider): Promise<void>
   /** Whether the database gave up on a transaction for reasons that running it again will cure. */
@@ -45,6 +54,8 @@ export function openSqlite(path: string): OpenDialect {
     name: 'sqlite',
     kysely: dialect,
     reads: dialect.reads,
+    transact: (db, work) => dialect.transact(db, work),
+    close: () => dialect.close(),
     types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},
@@ -74,6 +85,8 @@ export function openPostgres(url: string, { poolSize }: { poolSize: number }): O
   return {
     name: 'postgres',
     kysely: new PostgresDialect({ pool }),
+    transact: (db, work) => db.transaction().execute(work),
+    close: (db) => db.destroy(),
     types: { text: 'text collate "C"', integer: 'bigint', boolean: 'boolean', instant: 'timestamptz' },
     lockExclusively: async (tx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
