@@ -1,6 +1,6 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
-import { fillWithPack, followPack, openPackSpool, type WritePack } from './pack-spool.ts'
+import { fillWithPack, followPack, openPackSpool, type PackSpool, type WritePack } from './pack-spool.ts'
 import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
 
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
@@ -43,6 +43,13 @@ export type CloneSource = 'kept' | 'shared' | 'made' | 'passed'
 
 type Entry = Spool & { key: string; follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> }
 
+/** What is kept of an answer, how it is read, and how it is made. */
+type Kind<S extends Spool> = {
+  open(dir: string, capacity: number): S
+  follow(spool: S, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+  fill(entry: S & Entry): Promise<void>
+}
+
 const maxOutgrown = 1000
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
@@ -80,7 +87,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    yield* readEntry(find(key) ?? begin(key, produce), produce, signal)
+    yield* readEntry(find(key) ?? begin(key, stream(produce)), produce, signal)
   }
 
   async function* readPack(
@@ -90,7 +97,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
     if (outgrown.has(key)) yield* read(key, otherwise, signal)
-    else yield* readEntry(find(key) ?? beginPack(key, write), otherwise, signal)
+    else yield* readEntry(find(key) ?? begin(key, pack(write)), otherwise, signal)
   }
 
   function find(key: string): Entry | undefined {
@@ -100,14 +107,23 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   }
 
   /** Undefined when there is no room, because everything kept is being read. */
-  function begin(key: string, produce: Produce): Entry | undefined {
-    if (!hasRoom()) return undefined
-    const spool = openSpool(dir, capacity)
-    const entry: Entry = Object.assign(spool, {
-      key,
-      follow: (signal?: AbortSignal) => follow(spool, signal),
-    })
-    enter(entry, async () => {
+  function begin<S extends Spool>(key: string, { open, follow, fill }: Kind<S>): (S & Entry) | undefined {
+    makeRoom(1)
+    const hasRoom = bytes() < maxBytes && live.size < maxEntries
+    onRead?.(hasRoom ? 'made' : 'passed')
+    if (!hasRoom) return undefined
+    const spool = open(dir, capacity)
+    const entry = Object.assign(spool, { key, follow: (signal?: AbortSignal) => follow(spool, signal) })
+    listed.set(key, entry)
+    live.add(entry)
+    void complete(entry, () => fill(entry))
+    return entry
+  }
+
+  const stream = (produce: Produce): Kind<Spool> => ({
+    open: openSpool,
+    follow,
+    async fill(entry) {
       for await (const chunk of produce(entry.abort.signal)) {
         // The spool will wrap around, so nobody new may start to read it.
         if (entry.written + chunk.length > capacity) unlist(entry)
@@ -115,41 +131,22 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
         await append(entry, chunk)
       }
       await settle(entry)
-    })
-    return entry
-  }
+    },
+  })
 
-  function beginPack(key: string, write: WritePack): Entry | undefined {
-    if (!hasRoom()) return undefined
-    const spool = openPackSpool(dir, capacity)
-    const entry: Entry = Object.assign(spool, {
-      key,
-      follow: (signal?: AbortSignal) => followPack(spool, signal),
-    })
-    enter(entry, async () => {
+  const pack = (write: WritePack): Kind<PackSpool> => ({
+    open: openPackSpool,
+    follow: followPack,
+    async fill(entry) {
       try {
-        await fillWithPack(spool, write, () => makeRoom(0))
+        await fillWithPack(entry, write, () => makeRoom(0))
       } catch (error) {
         if (outgrown.size >= maxOutgrown) outgrown.clear()
-        if (spool.written > capacity) outgrown.add(key)
+        if (entry.written > capacity) outgrown.add(entry.key)
         throw error
       }
-    })
-    return entry
-  }
-
-  function hasRoom(): boolean {
-    makeRoom(1)
-    const isThere = bytes() < maxBytes && live.size < maxEntries
-    onRead?.(isThere ? 'made' : 'passed')
-    return isThere
-  }
-
-  function enter(entry: Entry, fill: () => Promise<void>): void {
-    listed.set(entry.key, entry)
-    live.add(entry)
-    void complete(entry, fill)
-  }
+    },
+  })
 
   async function complete(entry: Entry, fill: () => Promise<void>): Promise<void> {
     try {
