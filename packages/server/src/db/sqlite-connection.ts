@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const BUSY = 5
@@ -37,9 +37,10 @@ export class SqliteConnection {
 
   run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
     const { statement, columns } = this.#prepare(sql)
-    if (columns.length > 0)
-      return { rows: namedRows(columns, statement.all(...(parameters as never[])) as never) }
-    return { rows: [], changes: BigInt(statement.run(...(parameters as never[])).changes) }
+    const values = parameters as SQLInputValue[]
+    if (columns.length === 0) return { rows: [], changes: BigInt(statement.run(...values).changes) }
+    // The types do not know that rows come as arrays.
+    return { rows: namedRows(columns, statement.all(...values) as unknown as SQLOutputValue[][]) }
   }
 
   /** Runs a statement that takes the write lock, waiting while another process holds it. */
@@ -92,7 +93,7 @@ export class SqliteConnection {
  * The objects `node:sqlite` makes of rows are hash tables, slow to make and to read: a page of ten takes twice as long
  * as with objects made of arrays.
  */
-function namedRows(columns: readonly string[], rows: readonly unknown[][]): unknown[] {
+function namedRows(columns: readonly string[], rows: readonly SQLOutputValue[][]): unknown[] {
   return rows.map((values) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]
