@@ -7,7 +7,7 @@ const burstSize = 128 * 1024
 /** How long a piece may wait for others. */
 const patienceMs = 1
 
-/** Everything from a stream, many pieces at once, none of them held back for long. Fails when the stream does. */
+/** Everything from a stream, many pieces joined to one, none held back for long. Fails when the stream does. */
 export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, undefined> {
   let pieces: Buffer[] = []
   let size = 0
@@ -44,7 +44,7 @@ export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, 
       const burst = pieces
       pieces = []
       size = 0
-      yield* burst
+      if (burst.length > 0) yield Buffer.concat(burst)
       if (failure) throw failure.error
       if (isOver && pieces.length === 0) return
       stream.resume()
