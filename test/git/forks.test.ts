@@ -12,8 +12,8 @@ import {
   type TestDatabase,
 } from '@trellis/server/testing'
 import { startApp } from '../../packages/server/src/app.ts'
-import { parseConfig } from '../../packages/server/src/config.ts'
-import { createLog } from '../../packages/server/src/log.ts'
+import { parseConfig } from '../../packages/server/src/platform/config.ts'
+import { createLog } from '../../packages/server/src/platform/log.ts'
 import { createClient, createSandbox, type Host, listed, packFiles, startHost, until } from './harness.ts'
 
 onEachDatabase('forks and maintenance', (create) => {

@@ -1,4 +1,4 @@
-import type { Log } from './log.ts'
+import type { Log } from './platform/log.ts'
 
 const EVERY_MS = 10 * 60_000
 

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
-import { type Config, ConfigError, parseConfig } from './config.ts'
 import { SchemaTooNew } from './db/migrate.ts'
-import { GitUnusable } from './git/version.ts'
-import { createLog } from './log.ts'
-import { OtherServerKey } from './server-key.ts'
+import { GitUnusable } from './git/process/version.ts'
+import { type Config, ConfigError, parseConfig } from './platform/config.ts'
+import { createLog } from './platform/log.ts'
+import { OtherServerKey } from './secrets/server-key.ts'
 
 // Packs that stream through are memory outside the heap. By default V8 answers every 32 MiB of it with a collection of
 // everything, which costs more than the streaming; with this it is weighed together with the heap.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { type ErrorData, type OperationMeta, type Role, Scope } from '@trellis/contract'
-import { allOperations } from '../http/operations.ts'
-import { mintSecret } from '../secrets.ts'
+import { allOperations } from '../operations/operations.ts'
+import { mintSecret } from '../secrets/minting.ts'
 import {
   type Answer,
   anonymousCookieIn,

@@ -1,5 +1,5 @@
 import type { Actor, Role, Scope } from '@trellis/contract'
-import { forbidden } from '../fault.ts'
+import { forbidden } from '../platform/fault.ts'
 import { type Power, rolePowers, scopePowers } from './powers.ts'
 
 /** The organization a request acts in. */

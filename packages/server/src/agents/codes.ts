@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
-import type { ServerKey } from '../server-key.ts'
+import type { ServerKey } from '../secrets/server-key.ts'
 
 /** `clm_` the agent's claim token, `cvt_` the token in the link a person opens. */
 export type ClaimSecretPrefix = 'clm' | 'cvt'

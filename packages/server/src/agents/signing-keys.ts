@@ -1,8 +1,8 @@
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import type { Clock } from '../clock.ts'
-import type { NewId } from '../ids.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
-import type { Sealer } from '../sealed.ts'
+import type { Sealer } from '../secrets/sealing.ts'
 import * as store from './store.ts'
 
 const ALGORITHM = 'ES256'

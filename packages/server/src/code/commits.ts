@@ -1,20 +1,26 @@
 import type { GitRef, Person } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { by } from '../events/service.ts'
-import { Fault, invalid } from '../fault.ts'
-import { type Change, type FileMode, InvalidParent, writeCommit, writeTag } from '../git/commit-writer.ts'
-import { mergeCommits } from '../git/merge.ts'
 import { type Oid, parseOid, type RefName, type TagName } from '../git/names.ts'
-import type { QuarantinedRepo } from '../git/pack-intake.ts'
-import type { PackInfo, PackStore } from '../git/pack-store.ts'
-import { describeTips, gatherFacts, type UpdateFacts } from '../git/push-facts.ts'
-import { InvalidTree } from '../git/tree-editor.ts'
+import {
+  type Change,
+  type FileMode,
+  InvalidParent,
+  writeCommit,
+  writeTag,
+} from '../git/objects/commit-writer.ts'
+import { mergeCommits } from '../git/objects/merge.ts'
+import { describeTips, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import { InvalidTree } from '../git/objects/tree-editor.ts'
+import type { QuarantinedRepo } from '../git/packs/intake.ts'
+import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
+import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Landings } from './landing.ts'
-import type { Signers } from './people.ts'
 import { present, requireBranch, requireTag } from './refs.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
+import type { Signers } from './signers.ts'
 
 export interface CommitsDeps {
   repos: ReposService

@@ -3,15 +3,20 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Repo } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import type { Clock } from '../clock.ts'
-import type { Egress } from '../egress.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { orgScope, repoScope } from '../events/types.ts'
-import { Fault, invalid } from '../fault.ts'
-import type { Git } from '../git/command.ts'
 import { shortRef } from '../git/names.ts'
-import type { PackStore } from '../git/pack-store.ts'
-import { ImportError, type ImportFailure, type ImportProgress, importRemote } from '../git/remote-import.ts'
+import type { PackStore } from '../git/packs/pack-store.ts'
+import {
+  ImportError,
+  type ImportFailure,
+  type ImportProgress,
+  importRemote,
+} from '../git/packs/remote-import.ts'
+import type { Git } from '../git/process/command.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Egress } from '../platform/egress.ts'
+import { Fault, invalid } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'

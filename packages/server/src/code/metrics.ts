@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { CloneCache, CloneSource } from '../git/clone-cache.ts'
-import type { ProcessPool } from '../git/process-pool.ts'
+import type { CloneCache, CloneSource } from '../git/clones/cache.ts'
+import type { ProcessPool } from '../git/process/pool.ts'
 
 export const createCloneCounter = (registry: Registry): ((source: CloneSource) => void) => {
   const clones = new Counter({

@@ -1,9 +1,6 @@
 import type { GitRef } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { pageFrom, textCursor } from '../cursors.ts'
 import { by } from '../events/service.ts'
-import { Fault, invalid } from '../fault.ts'
-import { isAncestor } from '../git/history.ts'
 import {
   branchRef,
   type Oid,
@@ -15,7 +12,10 @@ import {
   shortRef,
   tagRef,
 } from '../git/names.ts'
-import { describeTips, gatherFacts } from '../git/push-facts.ts'
+import { isAncestor } from '../git/objects/history.ts'
+import { describeTips, gatherFacts } from '../git/objects/push-facts.ts'
+import { pageFrom, textCursor } from '../platform/cursors.ts'
+import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Landings, RefChange } from './landing.ts'

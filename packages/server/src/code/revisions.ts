@@ -1,6 +1,6 @@
-import { Fault } from '../fault.ts'
 import { type Oid, parseRevision } from '../git/names.ts'
-import { resolveRevision, withObjects } from '../git/objects.ts'
+import { resolveRevision, withObjects } from '../git/objects/reader.ts'
+import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
 

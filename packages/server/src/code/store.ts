@@ -1,8 +1,8 @@
 import type { ExpressionBuilder, Selectable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
-import type { Ref } from '../git/advertisement.ts'
 import type { Oid, RefName } from '../git/names.ts'
-import type { PackInfo } from '../git/pack-store.ts'
+import type { PackInfo } from '../git/packs/pack-store.ts'
+import type { Ref } from '../git/protocol/advertisement.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
 interface GitRefsTable {

@@ -10,8 +10,8 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import type { Direct } from './prepared.ts'
-import { SqliteDialect } from './sqlite-dialect.ts'
-import { GroupLost } from './sqlite-writer.ts'
+import { SqliteDialect } from './sqlite/dialect.ts'
+import { GroupLost } from './sqlite/writer.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
 

@@ -12,6 +12,15 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
+import { createCloneCache } from './clones/cache.ts'
+import { cloneKey, readUploadRequest, runUploadPack } from './clones/upload-pack.ts'
+import type { Oid, RefName } from './names.ts'
+import { describeTips } from './objects/push-facts.ts'
+import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './packs/intake.ts'
+import { createLocalPackStore } from './packs/pack-store.ts'
+import { createWorkingDirectories } from './packs/working-directory.ts'
+import { createGit, openRepo } from './process/command.ts'
+import { createProcessPool } from './process/pool.ts'
 import {
   advertise,
   lsRefs,
@@ -19,19 +28,10 @@ import {
   type Ref,
   type RefList,
   type Service,
-} from './advertisement.ts'
-import { createCloneCache } from './clone-cache.ts'
-import { createGit, openRepo } from './command.ts'
-import type { Oid, RefName } from './names.ts'
-import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './pack-intake.ts'
-import { createLocalPackStore } from './pack-store.ts'
-import { dataPacket, errorPacket, flushPacket, ProtocolError } from './pkt-line.ts'
-import { createProcessPool } from './process-pool.ts'
-import { describeTips } from './push-facts.ts'
-import { pushProgress, pushReport } from './push-report.ts'
-import { type Push, type PushCommand, readPush } from './receive-pack.ts'
-import { cloneKey, readUploadRequest, runUploadPack } from './upload-pack.ts'
-import { createWorkingDirectories } from './working-directory.ts'
+} from './protocol/advertisement.ts'
+import { dataPacket, errorPacket, flushPacket, ProtocolError } from './protocol/pkt-line.ts'
+import { pushProgress, pushReport } from './protocol/push-report.ts'
+import { type Push, type PushCommand, readPush } from './protocol/receive-pack.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'smart-http-'))
 

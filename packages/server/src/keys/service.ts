@@ -1,14 +1,14 @@
 import type { ApiKey, NewApiKey, Scope } from '@trellis/contract'
 import { type Caller, requirePower } from '../access/caller.ts'
 import { scopePowers } from '../access/powers.ts'
-import type { Clock } from '../clock.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
-import { Fault, forbidden, invalid } from '../fault.ts'
-import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
+import type { Clock } from '../platform/clock.ts'
+import { Fault, forbidden, invalid } from '../platform/fault.ts'
+import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
-import { hashSecret, mintSecret, shownPrefix } from '../secrets.ts'
+import { hashSecret, mintSecret, shownPrefix } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
 export interface KeysDeps {

@@ -1,7 +1,7 @@
 import { APIError, betterAuth } from 'better-auth'
 import { bearer, genericOAuth } from 'better-auth/plugins'
-import type { Config } from '../config.ts'
-import type { IdPrefix, NewId } from '../ids.ts'
+import type { Config } from '../platform/config.ts'
+import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
 
 export interface AuthDeps {

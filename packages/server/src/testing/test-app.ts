@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { type ErrorEnvelope, ErrorEnvelope as ErrorEnvelopeSchema } from '@trellis/contract'
 import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
 import { type App, startApp } from '../app.ts'
-import { parseConfig } from '../config.ts'
-import { createLog } from '../log.ts'
+import { parseConfig } from '../platform/config.ts'
+import { createLog } from '../platform/log.ts'
 import type { TestDatabase } from './databases.ts'
 
 /** A whole Trellis on a port of its own, whose every answer is held against the contract. */

@@ -1,13 +1,13 @@
 import type { AccessScope, NewRepoToken, RepoToken, TokenValidation } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { type Clock, isoTime, isoTimeOrNull } from '../clock.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
-import type { NewId } from '../ids.ts'
 import type { OrgsService } from '../orgs/service.ts'
+import { type Clock, isoTime, isoTimeOrNull } from '../platform/clock.ts'
+import type { NewId } from '../platform/ids.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
-import { hashSecret, mintSecret, secretKind, shownPrefix } from '../secrets.ts'
+import { hashSecret, mintSecret, secretKind, shownPrefix } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
 /** Tokens that ended are listed for this long, at most this many in all. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { RepoToken, TokenValidation } from '@trellis/contract'
-import { mintSecret } from '../secrets.ts'
+import { mintSecret } from '../secrets/minting.ts'
 import {
   assertFault,
   assertForbidden,

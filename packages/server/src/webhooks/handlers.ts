@@ -1,5 +1,5 @@
-import { Fault } from '../fault.ts'
-import type { Handlers } from '../http/operations.ts'
+import type { Handlers } from '../operations/operations.ts'
+import { Fault } from '../platform/fault.ts'
 import type { DeliveriesService } from './deliveries.ts'
 import type { WebhooksService } from './service.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
 import type { WebhookMetrics } from './metrics.ts'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../schema.ts'
 import { measureBacklog } from './line-store.ts'
 

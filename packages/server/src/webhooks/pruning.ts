@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
 

@@ -1,5 +1,5 @@
-import { type Egress, EgressRefused } from '../egress.ts'
-import { invalid } from '../fault.ts'
+import { type Egress, EgressRefused } from '../platform/egress.ts'
+import { invalid } from '../platform/fault.ts'
 
 /** A name server that does not answer must not keep the caller waiting. */
 const LOOKUP_MS = 3_000

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log.ts'
 import { type Hold, type LaneDeps, workLine } from './lane.ts'
 import * as lines from './line-store.ts'
 import type { LineRow } from './store.ts'

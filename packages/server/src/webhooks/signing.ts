@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Sealer } from '../sealed.ts'
-import { shownPrefix } from '../secrets.ts'
+import { shownPrefix } from '../secrets/minting.ts'
+import type { Sealer } from '../secrets/sealing.ts'
 
 const PREFIX = 'webhsec_'
 const SECRET_BYTES = 32

@@ -1,5 +1,5 @@
 import { Agent, buildConnector, errors, request } from 'undici'
-import { type Egress, EgressRefused } from '../egress.ts'
+import { type Egress, EgressRefused } from '../platform/egress.ts'
 import { SHOWN_CHARACTERS } from './store.ts'
 
 /** What came of one attempt. Without an answer there is an `error`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { createLog } from '../log.ts'
+import { createLog } from '../platform/log.ts'
 import {
   answerWith,
   onEachDatabase,

@@ -1,0 +1,192 @@
+import {
+  type CompiledQuery,
+  type ConnectionProvider,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type LimitNode,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  Transaction,
+} from 'kysely'
+import { type Direct, runDirectly } from '../prepared.ts'
+import { SqliteConnection, type SqliteResult } from './connection.ts'
+import { SqliteWriter, type WriterTurn } from './writer.ts'
+
+/**
+ * Kysely over `node:sqlite` in WAL mode, with one connection that reads and one that writes: a reader sees the last
+ * commit and never waits for a writer, not even for one in the middle of a transaction.
+ */
+export class SqliteDialect implements Dialect {
+  readonly #driver: SqliteDriver
+
+  constructor(path: string) {
+    this.#driver = new SqliteDriver(path)
+  }
+
+  /** Reads what has been committed. */
+  get reads(): Direct {
+    return this.#driver
+  }
+
+  /** Runs `work` in a transaction. Kysely's own way there takes longer than most of what is done in one. */
+  async transact<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T> {
+    const session = await this.#driver.acquireConnection()
+    const tx = new Transaction<Schema>({
+      config: { dialect: this },
+      dialect: this,
+      driver: this.#driver,
+      executor: db.getExecutor().withConnectionProvider(session),
+    })
+    runDirectly(tx, session)
+    await session.begin()
+    try {
+      const result = await work(tx)
+      await session.commit()
+      return result
+    } catch (error) {
+      await session.rollback()
+      throw error
+    }
+  }
+
+  /** Kysely closes only what it has used itself. */
+  close(): Promise<void> {
+    return this.#driver.destroy()
+  }
+
+  createDriver(): Driver {
+    return this.#driver
+  }
+
+  createQueryCompiler() {
+    return new LimitCompiler()
+  }
+
+  createAdapter() {
+    return new SqliteAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>) {
+    return new SqliteIntrospector(db)
+  }
+}
+
+/**
+ * SQLite plans a query for the number in its `limit`, and plans anew whenever a parameter there is bound, which takes
+ * longer than to run it. It does not look into an expression.
+ */
+class LimitCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    this.append('limit 0 + ')
+    this.visitNode(node.limit)
+  }
+}
+
+class SqliteDriver implements Driver, Direct {
+  readonly readOnly = true
+  readonly #writing: SqliteConnection
+  readonly #reading: SqliteConnection
+  readonly #writer: SqliteWriter
+  #isClosed = false
+
+  constructor(path: string) {
+    this.#writing = new SqliteConnection(path, { readOnly: false })
+    this.#reading = new SqliteConnection(path, { readOnly: true })
+    this.#writer = new SqliteWriter(this.#writing)
+  }
+
+  run(sql: string, parameters: readonly unknown[]): unknown[] {
+    return this.#reading.run(sql, parameters).rows
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<SqliteSession> {
+    return new SqliteSession(this.#reading, this.#writer)
+  }
+
+  beginTransaction(session: SqliteSession): Promise<void> {
+    return session.begin()
+  }
+
+  commitTransaction(session: SqliteSession): Promise<void> {
+    return session.commit()
+  }
+
+  rollbackTransaction(session: SqliteSession): Promise<void> {
+    return session.rollback()
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#writer.flush()
+    this.#reading.close()
+    this.#writing.close()
+  }
+}
+
+/** What Kysely takes for a connection: free to read at once, the writer's turn only for something to write. */
+class SqliteSession implements DatabaseConnection, ConnectionProvider, Direct {
+  readonly readOnly = false
+  readonly #reader: SqliteConnection
+  readonly #writer: SqliteWriter
+  #turn: WriterTurn | undefined
+
+  constructor(reader: SqliteConnection, writer: SqliteWriter) {
+    this.#reader = reader
+    this.#writer = writer
+  }
+
+  async begin(): Promise<void> {
+    this.#turn = await this.#writer.begin()
+  }
+
+  async commit(): Promise<void> {
+    await this.#turn?.commit()
+  }
+
+  async rollback(): Promise<void> {
+    this.#turn?.rollback()
+  }
+
+  provideConnection<T>(consumer: (session: DatabaseConnection) => Promise<T>): Promise<T> {
+    return consumer(this)
+  }
+
+  /** Only in a transaction. */
+  run(sql: string, parameters: readonly unknown[]): unknown[] {
+    if (!this.#turn) throw new Error('No transaction has begun')
+    return this.#turn.run(sql, parameters).rows
+  }
+
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#turn) return present(this.#turn.run(sql, parameters))
+    if (query.kind === 'SelectQueryNode') return present(this.#reader.run(sql, parameters))
+    const turn = await this.#writer.begin()
+    try {
+      const result = turn.run(sql, parameters)
+      await turn.commit()
+      return present(result)
+    } catch (error) {
+      turn.rollback()
+      throw error
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing in Trellis streams rows.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming rows is not supported')
+  }
+}
+
+const present = <R>({ rows, changes }: SqliteResult): QueryResult<R> => ({
+  rows: rows as R[],
+  ...(changes !== undefined && { numAffectedRows: changes }),
+})

@@ -1,0 +1,137 @@
+import type { SqliteConnection, SqliteResult } from './connection.ts'
+
+/** At most this many transactions share a commit, so that the first of them does not wait for ever. */
+const GROUP_SIZE = 64
+
+/** SQLite gave up a group because of another transaction in it. By itself this one may well succeed. */
+export class GroupLost extends Error {}
+
+/** What transactions that were waiting in line at the same time have in common: one commit, one sync of the disk. */
+interface Group {
+  members: number
+  committed: PromiseWithResolvers<void>
+}
+
+/**
+ * Lets transactions write one after the other. Those that come in the same turn of the event loop, or wait when one is
+ * done, go into the same SQLite transaction, each in a savepoint of its own: it can still be rolled back alone, but the
+ * sync, which costs more than everything else, is paid once. Each is told it has committed only when all of them have.
+ */
+export class SqliteWriter {
+  readonly #connection: SqliteConnection
+  readonly #waiting: (() => void)[] = []
+  #busy = false
+  #group: Group | undefined
+  #endOfTurn: NodeJS.Immediate | undefined
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  /** Waits for its turn to write. The turn must be ended, with `commit` or `rollback`. */
+  async begin(): Promise<WriterTurn> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#busy = true
+    try {
+      if (!this.#group) {
+        // Taking the write lock first means a transaction never has to give up half way.
+        await this.#connection.whenFree('begin immediate')
+        this.#group = { members: 0, committed: Promise.withResolvers() }
+        // Whoever waits for the commit hears of its failure; with nobody waiting there is nobody to tell.
+        this.#group.committed.promise.catch(() => {})
+      }
+      this.#connection.run('savepoint member')
+    } catch (error) {
+      this.#endTurn(error)
+      throw error
+    }
+    return new WriterTurn(this, this.#connection, this.#group)
+  }
+
+  /** @internal */
+  endMember(): void {
+    if (this.#group) this.#group.members += 1
+    this.#endTurn()
+  }
+
+  /** Commits what waits for others to join it, unless one of them is under way and will see to it. */
+  flush(): void {
+    clearImmediate(this.#endOfTurn)
+    this.#endOfTurn = undefined
+    if (this.#group && !this.#busy) this.#commit(this.#group)
+  }
+
+  /** Hands the turn on. The group ends when nobody else has come by the end of the turn, or something broke it. */
+  #endTurn(error?: unknown): void {
+    const group = this.#group
+    try {
+      if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
+      else if (group && group.members >= GROUP_SIZE) this.#commit(group)
+      else if (group && this.#waiting.length === 0) this.#endOfTurn ??= setImmediate(() => this.flush())
+    } finally {
+      // Those who wait are served even by a database that has been closed: they hear that it is.
+      this.#busy = this.#waiting.length > 0
+      this.#waiting.shift()?.()
+    }
+  }
+
+  #commit(group: Group): void {
+    try {
+      this.#connection.run('commit')
+      this.#group = undefined
+      group.committed.resolve()
+    } catch (error) {
+      this.#abandon(group, error)
+    }
+  }
+
+  /** On a full or broken disk SQLite may have rolled back everything by itself. */
+  #abandon(group: Group, error: unknown): void {
+    if (this.#connection.inTransaction) this.#connection.run('rollback')
+    this.#group = undefined
+    group.committed.reject(error ?? new GroupLost('SQLite gave up the transaction'))
+  }
+}
+
+/** One transaction's time at the writer. */
+export class WriterTurn {
+  readonly #writer: SqliteWriter
+  readonly #connection: SqliteConnection
+  readonly #group: Group
+  #ended = false
+
+  constructor(writer: SqliteWriter, connection: SqliteConnection, group: Group) {
+    this.#writer = writer
+    this.#connection = connection
+    this.#group = group
+  }
+
+  run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    // It would join somebody else's transaction.
+    if (this.#ended) throw new Error('The transaction has ended')
+    // It would be kept, whatever becomes of the rest.
+    if (!this.#connection.inTransaction) throw new GroupLost('SQLite gave up the transaction')
+    return this.#connection.run(sql, parameters)
+  }
+
+  /** Resolves when the change is on disk. */
+  async commit(): Promise<void> {
+    this.#end('release member')
+    await this.#group.committed.promise
+  }
+
+  rollback(): void {
+    // After a commit that failed there is nothing left to roll back.
+    if (this.#ended) return
+    this.#end('rollback to member', 'release member')
+  }
+
+  #end(...statements: string[]): void {
+    this.#ended = true
+    try {
+      if (this.#connection.inTransaction) for (const statement of statements) this.#connection.run(statement)
+    } finally {
+      this.#writer.endMember()
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import type { ErrorData } from '@trellis/contract'
+import * as z from 'zod'
+import { GrantRefused, type Grants } from '../../agents/grants.ts'
+import { AgentRefusal, type RegistrationsService } from '../../agents/registrations.ts'
+import type { SigningKeys } from '../../agents/signing-keys.ts'
+import { Fault } from '../../platform/fault.ts'
+import { limitedAddress } from '../entry/address.ts'
+import type { RateLimit } from '../entry/rate-limit.ts'
+import { type BodyLimit, readBytes, readJson } from '../http/body.ts'
+import { type Exchange, send, sendJson } from '../http/exchange.ts'
+import type { Door } from '../http/server.ts'
+
+export interface AgentDoorDeps {
+  registrations: RegistrationsService
+  grants: Grants
+  signingKeys: SigningKeys
+  rateLimit: RateLimit
+  /** Whether agents may register by themselves. */
+  enabled: boolean
+}
+
+const BODY: BodyLimit = { bytes: 64 * 1024, scope: 'git_workspace_memory' }
+const CLAIM_GRANT = 'urn:workos:agent-auth:grant-type:claim'
+const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+export const GRANT_TYPES = [ASSERTION_GRANT, CLAIM_GRANT]
+
+const LoginHint = z.email().max(254)
+const Identity = z.object({ type: z.string(), login_hint: z.string().optional() })
+const Claim = z.object({
+  claim_token: z.string().min(1).max(256),
+  login_hint: z.string().optional(),
+  email: z.string().optional(),
+})
+
+/** The endpoints by which an agent registers, asks to be claimed, and gets its tokens. */
+export function createAgentDoor(deps: AgentDoorDeps): Record<string, Door> {
+  const { registrations, grants, signingKeys, rateLimit, enabled } = deps
+
+  async function register(exchange: Exchange): Promise<unknown> {
+    const { type, login_hint } = await body(exchange, Identity)
+    const from = limitedAddress(exchange.address)
+    switch (type) {
+      case 'anonymous':
+        if (!enabled) throw new AgentRefusal(403, 'anonymous_not_enabled', 'Agents cannot register here')
+        return registrations.registerAnonymous(exchange.address, from)
+      case 'service_auth':
+        if (!enabled) throw new AgentRefusal(403, 'service_auth_not_enabled', 'Agents cannot register here')
+        return registrations.registerServiceAuth(requireHint(login_hint), exchange.address, from)
+      case 'identity_assertion':
+        throw new AgentRefusal(400, 'issuer_not_enabled', 'No outside issuer is trusted here')
+      default:
+        throw new AgentRefusal(400, 'invalid_request', 'type must be anonymous or service_auth')
+    }
+  }
+
+  async function claim(exchange: Exchange): Promise<unknown> {
+    const { claim_token, login_hint, email } = await body(exchange, Claim)
+    const hint = login_hint ?? email
+    return registrations.startClaim(claim_token, hint === undefined ? undefined : requireHint(hint))
+  }
+
+  async function grant(exchange: Exchange): Promise<unknown> {
+    const fields = await form(exchange)
+    switch (fields.get('grant_type')) {
+      case CLAIM_GRANT:
+        return grants.pollClaim(required(fields, 'claim_token'))
+      case ASSERTION_GRANT:
+        return grants.exchange(required(fields, 'assertion'))
+      case null:
+        throw new GrantRefused('invalid_request', 'grant_type is missing')
+      default:
+        throw new GrantRefused('unsupported_grant_type', `Use one of ${GRANT_TYPES.join(', ')}`)
+    }
+  }
+
+  /** Limits, then the work, then its outcome in the shapes of these protocols. */
+  const answered = (work: (exchange: Exchange) => Promise<unknown>): Door => {
+    return async (exchange) => {
+      try {
+        const address = limitedAddress(exchange.address)
+        if (address) rateLimit.take(`address:${address}`)
+        const answer = await work(exchange)
+        if (answer === undefined) send(exchange, 200, 'text/plain; charset=utf-8', '', noStore)
+        else sendJson(exchange, 200, answer, noStore)
+      } catch (error) {
+        answerRefusal(exchange, error)
+      }
+    }
+  }
+
+  return {
+    'POST /agent/identity': answered(register),
+    'POST /agent/identity/claim': answered(claim),
+    'POST /oauth2/token': answered(grant),
+    'POST /oauth2/revoke': answered(async (exchange) => {
+      const token = (await form(exchange)).get('token')
+      if (token) await grants.revokeToken(token)
+    }),
+    'GET /.well-known/jwks.json': async (exchange) =>
+      sendJson(exchange, 200, await signingKeys.jwks(), { 'cache-control': 'public, max-age=300' }),
+  }
+}
+
+const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
+
+function answerRefusal(exchange: Exchange, error: unknown): void {
+  if (error instanceof AgentRefusal)
+    sendJson(exchange, error.status, { error: error.error, message: error.message }, noStore)
+  else if (error instanceof GrantRefused)
+    sendJson(exchange, 400, { error: error.error, error_description: error.message }, noStore)
+  else if (error instanceof Fault && error.code === 'TOO_MANY_REQUESTS') {
+    const { retryAfterMs = 0 } = error.data as ErrorData<'TOO_MANY_REQUESTS'>
+    const headers = { ...noStore, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+    sendJson(exchange, 429, { error: 'rate_limited', message: error.message }, headers)
+  } else throw error
+}
+
+async function body<T>({ request }: Exchange, schema: z.ZodType<T>): Promise<T> {
+  const parsed = schema.safeParse(await readJson(request, BODY).catch(refuseUnreadable))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new AgentRefusal(400, 'invalid_request', `${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+function refuseUnreadable(error: unknown): never {
+  if (!(error instanceof Fault) || error.code !== 'BAD_REQUEST') throw error
+  throw new AgentRefusal(400, 'invalid_request', 'Send a JSON body with Content-Type: application/json')
+}
+
+async function form({ request }: Exchange): Promise<URLSearchParams> {
+  return new URLSearchParams((await readBytes(request, BODY)).toString())
+}
+
+function required(fields: URLSearchParams, name: string): string {
+  const value = fields.get(name)
+  if (!value || value.includes('\0')) throw new GrantRefused('invalid_request', `${name} is missing`)
+  return value
+}
+
+function requireHint(hint: string | undefined): string {
+  const parsed = LoginHint.safeParse(hint?.trim())
+  if (!parsed.success)
+    throw new AgentRefusal(400, 'invalid_login_hint', 'login_hint must be the email address of an account')
+  return parsed.data
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { allOperations } from '../../operations/operations.ts'
+import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '../../testing/index.ts'
+
+/** What the contract promises and the server does not do yet. This list may only shrink. */
+const absent = [
+  '/daemons/list',
+  '/extensions/list',
+  '/extensions/promote',
+  '/records/list',
+  '/runs/dispatch',
+  '/runs/logs',
+]
+
+describe('operations that are still absent', () => {
+  let database: TestDatabase
+  let app: TestApp
+
+  before(async () => {
+    database = await createSqlite()
+    app = await startTestApp(database)
+  })
+  after(async () => {
+    await app.stop()
+    await database.drop()
+  })
+
+  it('are exactly the listed ones: take an operation off the list when you build it, and never add one', async () => {
+    const found: string[] = []
+    for (const { path } of allOperations()) {
+      const { status, body } = await app.call(path.slice(1), {})
+      if (status === 404 && body.code === 'NOT_FOUND') found.push(path)
+    }
+    assert.deepEqual(found.sort(), absent)
+  })
+})

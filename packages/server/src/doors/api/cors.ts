@@ -1,0 +1,36 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import { type Exchange, securityHeaders } from '../http/exchange.ts'
+
+export type Cors = ReturnType<typeof createCors>
+
+/** Lets pages of the configured origins call the API with a bearer token; never with a cookie. Off without origins. */
+export function createCors(origins: readonly string[]) {
+  const allowed = new Set(origins)
+  return {
+    headers({ request }: Exchange): OutgoingHttpHeaders | undefined {
+      const { origin } = request.headers
+      if (!origin || !allowed.has(origin)) return undefined
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'x-request-id, retry-after, www-authenticate',
+        'cross-origin-resource-policy': 'cross-origin',
+        vary: 'origin',
+      }
+    },
+
+    /** Answers the question a browser asks before it sends the real request. */
+    preflight({ request, response, requestId }: Exchange, headers: OutgoingHttpHeaders): boolean {
+      if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
+      response.writeHead(204, {
+        ...securityHeaders,
+        ...headers,
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'authorization, content-type, trellis-org',
+        'access-control-max-age': '600',
+        'x-request-id': requestId,
+      })
+      response.end()
+      return true
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Auth } from '../../people/auth.ts'
+import { wrongMethod } from '../api/envelope.ts'
+import { addressKey, isLoopback } from '../entry/address.ts'
+import type { RateLimit } from '../entry/rate-limit.ts'
+import { type BodyLimit, readBytes } from '../http/body.ts'
+import { type Exchange, send } from '../http/exchange.ts'
+
+export interface AuthDoorDeps {
+  auth: Auth
+  baseUrl: string
+  rateLimit: RateLimit
+  /** Tighter: how often somebody at one address may try a password for one account. */
+  passwordLimit: RateLimit
+  bodyLimit: BodyLimit
+}
+
+/** The door to better-auth's own routes, behind our limits. Its answers are its own, not the error envelope. */
+export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit }: AuthDoorDeps) {
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, path, query, address } = exchange
+    exchange.route = '/api/auth'
+    if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod('GET, POST')
+    const key = isLoopback(address) ? undefined : addressKey(address)
+    if (key) rateLimit.take(`address:${key}`)
+    const body = await readBytes(request, bodyLimit)
+    if (key && path.endsWith('/sign-in/email')) passwordLimit.take(`${key} ${accountIn(body)}`)
+
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string' && !name.startsWith(':')) headers.set(name, value)
+    // Browsers tell the site with the mode. The mode alone is what fetch in a script sends, which has no origin to show.
+    if (!headers.has('sec-fetch-site')) headers.delete('sec-fetch-mode')
+    const answer = await auth.handler(
+      new Request(new URL(path + query, baseUrl), {
+        method: request.method,
+        headers,
+        ...(request.method === 'POST' && { body: new Uint8Array(body) }),
+      }),
+    )
+    const type = answer.headers.get('content-type') ?? 'application/json'
+    const passed = Object.fromEntries(
+      ['location', 'set-auth-token', 'allow'].flatMap((name) => {
+        const value = answer.headers.get(name)
+        return value === null ? [] : [[name, value]]
+      }),
+    )
+    send(exchange, answer.status, type, Buffer.from(await answer.arrayBuffer()), {
+      ...passed,
+      'set-cookie': answer.headers.getSetCookie(),
+      'cache-control': 'no-store',
+    })
+  }
+}
+
+function accountIn(body: Buffer): string {
+  try {
+    return String(JSON.parse(body.toString()).email).toLowerCase().slice(0, 254)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { actingOrg, type Caller } from '../../access/caller.ts'
+import { callerOfAgent, callerOfKey, callerOfToken } from '../../access/credentials.ts'
+import type { AnonymousService } from '../../anonymous/service.ts'
+import type { KeyUsage } from '../../keys/usage.ts'
+import type { OrgsService } from '../../orgs/service.ts'
+import type { Auth } from '../../people/auth.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Fault, forbidden } from '../../platform/fault.ts'
+import type { Database } from '../../schema.ts'
+import { hashSecret, secretKind } from '../../secrets/minting.ts'
+import type { Cookie } from './cookies.ts'
+
+export interface AuthenticatorDeps {
+  database: Database
+  auth: Auth
+  orgs: OrgsService
+  keyUsage: KeyUsage
+  clock: Clock
+  anonymous: AnonymousService
+  anonymousCookie: Cookie
+  /** A key the operator chose; it need not look like one of ours. */
+  ownerKey: string | undefined
+}
+
+/** The header by which a session chooses the organization it acts in. */
+const ORG_HEADER = 'trellis-org'
+const SECRET_PREFIX = /^tr[kta]_/
+const SESSION_COOKIE = 'trellis.session_token='
+
+export type Authenticate = ReturnType<typeof createAuthenticator>
+
+/** Finds out who is calling. No credential gives undefined; one that is not accepted is refused. */
+export function createAuthenticator(deps: AuthenticatorDeps) {
+  const { database, auth, orgs, keyUsage, clock } = deps
+  const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
+
+  async function bySession(headers: Headers, slug: string | undefined): Promise<Caller | undefined> {
+    const found = await auth.api.getSession({ headers })
+    if (!found) return undefined
+    const { user, session } = found
+    const org =
+      (await orgs.home(user.id, slug)) ??
+      // Power went out between the account and its organization.
+      (await database.transact((tx) => orgs.createPersonalIn(tx, user)))
+    return {
+      actor: { kind: 'user', id: user.id },
+      credential: { kind: 'session', id: session.id },
+      org: actingOrg(org),
+      role: org.role,
+      scopes: ['*'],
+    }
+  }
+
+  async function bySecret(secret: string): Promise<Caller | undefined> {
+    const hash = hashSecret(secret)
+    switch (hash === ownerKeyHash ? 'trk' : secretKind(secret)) {
+      case 'trk':
+        return callerOfKey(database.db, hash, clock())
+      case 'trt':
+        return callerOfToken(database.db, hash, clock())
+      case 'tra':
+        return callerOfAgent(database.db, hash, clock())
+      default:
+        return undefined
+    }
+  }
+
+  async function byBearer(token: string, slug: string | undefined): Promise<Caller | undefined> {
+    const caller = await bySecret(token)
+    if (!caller) {
+      return SECRET_PREFIX.test(token)
+        ? undefined
+        : bySession(new Headers({ authorization: `Bearer ${token}` }), slug)
+    }
+    if (caller.credential.kind === 'key') keyUsage.note(caller.credential.id)
+    // Better refused than done in another organization than the caller thinks.
+    if (slug !== undefined && slug !== caller.org.slug) throw forbidden('not_a_member')
+    return caller
+  }
+
+  return async (headers: IncomingHttpHeaders, { basic = false } = {}): Promise<Caller | undefined> => {
+    const slug = headers[ORG_HEADER]?.toString()
+    if (headers.authorization !== undefined) {
+      const token = bearerIn(headers.authorization) ?? (basic ? passwordIn(headers.authorization) : undefined)
+      const caller = token === undefined ? undefined : await byBearer(token, slug)
+      if (!caller) throw new Fault('UNAUTHENTICATED', {})
+      return caller
+    }
+    const { cookie } = headers
+    if (!cookie?.includes(SESSION_COOKIE)) return undefined
+    const caller = await bySession(new Headers({ cookie }), slug)
+    const before = caller && deps.anonymousCookie.read(cookie)
+    if (before) await deps.anonymous.adopt(before, caller)
+    return caller
+  }
+}
+
+const bearerIn = (header: string): string | undefined => /^bearer\s+(\S+)\s*$/i.exec(header)?.[1]
+
+/** Git sends a credential as the password of any user; without a password, as the user. */
+function passwordIn(header: string): string | undefined {
+  const encoded = /^basic\s+(\S+)\s*$/i.exec(header)?.[1]
+  if (!encoded) return undefined
+  const [, user, password] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
+  return password || user || undefined
+}

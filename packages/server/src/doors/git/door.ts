@@ -1,0 +1,179 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Caller } from '../../access/caller.ts'
+import type { Bytes, FetchService } from '../../code/fetch.ts'
+import type { PushService } from '../../code/push.ts'
+import { releaseChunk } from '../../git/clones/pieces.ts'
+import { parseProtocolVersion, type Service } from '../../git/protocol/advertisement.ts'
+import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { RepoRow, ReposService } from '../../repos/service.ts'
+import { notFound, wrongMethod } from '../api/envelope.ts'
+import type { Admission } from '../entry/admission.ts'
+import { ClientGone, hasArrived, isWhole, takeArrived } from '../http/body.ts'
+import type { Exchange } from '../http/exchange.ts'
+
+export interface GitDoorDeps {
+  admission: Admission
+  repos: ReposService
+  fetches: FetchService
+  pushes: PushService
+}
+
+const IDLE_MS = 10 * 60_000
+
+export const GIT_PREFIX = '/git/'
+
+const PATH =
+  /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
+
+/** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
+export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps) {
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, response, path, query } = exchange
+    const caller = await admission.admit(exchange, { basic: true })
+    if (!caller) throw new Fault('UNAUTHENTICATED', {})
+    const [, orgSlug, name, action] = PATH.exec(path) ?? []
+    if (!orgSlug || !name || !action) throw notFound()
+
+    const isAdvertisement = action === 'info/refs'
+    const service = isAdvertisement ? new URLSearchParams(query).get('service') : action
+    if (!service || !SERVICES.includes(service)) throw notFound()
+    exchange.route = `/git ${isAdvertisement ? 'info/refs' : service}`
+    if (request.method !== (isAdvertisement ? 'GET' : 'POST'))
+      throw wrongMethod(isAdvertisement ? 'GET' : 'POST')
+    const power = service === 'git-receive-pack' ? 'repo:write' : 'repo:read'
+    const { repo, inside } = await repos.openAt(caller, { orgSlug, name }, power)
+
+    const version = parseProtocolVersion(request.headers['git-protocol']?.toString())
+    response.setHeader(
+      'content-type',
+      `application/x-${service}-${isAdvertisement ? 'advertisement' : 'result'}`,
+    )
+    response.setHeader('cache-control', 'no-store')
+    response.setHeader('x-request-id', exchange.requestId)
+    if (isAdvertisement) return answer(exchange, await fetches.advertise(repo, service as Service, version))
+
+    // A client that neither sends nor takes anything must not hold a git process for ever.
+    const { socket } = request
+    const giveUp = () => socket.destroy()
+    socket.setTimeout(IDLE_MS, giveUp)
+    const left = new AbortController()
+    response.once('close', () => {
+      // The connection is kept for other requests, with a timeout that is not ours.
+      socket.off('timeout', giveUp)
+      if (!response.writableFinished) left.abort(new ClientGone())
+    })
+    await inGitsWords(exchange, () =>
+      service === 'git-upload-pack'
+        ? upload(exchange, repo, version, left.signal)
+        : receive(exchange, inside, repo, left.signal),
+    )
+  }
+
+  async function upload(
+    exchange: Exchange,
+    repo: RepoRow,
+    version: 0 | 1 | 2,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const result = await fetches.uploadPack(repo, bodyOf(exchange), { version, signal })
+    if (!result) exchange.response.end()
+    else if (Symbol.asyncIterator in result) await stream(exchange, result)
+    else await answer(exchange, result)
+  }
+
+  async function receive(
+    exchange: Exchange,
+    caller: Caller,
+    repo: RepoRow,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { request, response } = exchange
+    const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
+    const isHere = () => isWhole(request)
+    await pushes.receivePack(caller, repo, bodyOf(exchange), { isHere, signal, write })
+    response.end()
+  }
+}
+
+/** A request that makes no sense is answered the way git tells its user, as long as nothing else has been said. */
+async function inGitsWords({ response }: Exchange, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || response.headersSent) throw error
+    response.end(errorPacket(error.message))
+  }
+}
+
+function bodyOf({ request, response }: Exchange): Bytes {
+  const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
+  const gunzip = isGzipped ? createGunzip() : undefined
+  if (gunzip) {
+    request.on('error', (error) => gunzip.destroy(error))
+    request.pipe(gunzip)
+  }
+  // Leaving the body half read must not close the connection before the client has heard why, and must not leave it
+  // stuck afterwards. Nothing flows while somebody listens for more, and it takes a tick until that is noticed.
+  response.once('finish', () => {
+    gunzip?.destroy()
+    request.unpipe().removeAllListeners('readable')
+    setImmediate(() => request.resume())
+  })
+  return !gunzip && hasArrived(request) ? arrived(request) : readable(gunzip ?? request)
+}
+
+async function* arrived(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  yield takeArrived(request)
+}
+
+async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false })
+  } catch (error) {
+    if (isZlibError(error)) throw new ProtocolError('the body is not valid gzip')
+    throw new ClientGone()
+  }
+}
+
+const isZlibError = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('Z_')
+
+/** Sends what is there already: mostly one chunk, whose length can be told. */
+async function answer(exchange: Exchange, chunks: Iterable<Buffer>): Promise<void> {
+  const iterator = chunks[Symbol.iterator]()
+  const first = iterator.next()
+  const second = first.done ? first : iterator.next()
+  if (!second.done) {
+    exchange.response.write(first.value)
+    exchange.response.write(second.value)
+    return stream(exchange, { [Symbol.iterator]: () => iterator })
+  }
+  const body = first.value ?? Buffer.alloc(0)
+  exchange.response.setHeader('content-length', body.length)
+  exchange.response.end(body)
+}
+
+/** Sends what comes, no faster than the client takes it. */
+async function stream({ response }: Exchange, chunks: Bytes | Iterable<Buffer>): Promise<void> {
+  for await (const chunk of chunks) {
+    if (response.destroyed) throw new ClientGone()
+    const release = (error: unknown) => {
+      if (!error) releaseChunk(chunk)
+    }
+    if (!response.write(chunk, release)) await drained(response)
+  }
+  response.end()
+}
+
+function drained(response: Exchange['response']): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    response.on('drain', go).on('close', go)
+  })
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import type { ErrorData } from '@trellis/contract'
+import { Fault } from '../../platform/fault.ts'
+
+/** A body must arrive in this time, however it drips. */
+const BODY_TIMEOUT_MS = 30_000
+
+export interface BodyLimit {
+  bytes: number
+  /** What the refusal names. */
+  scope: ErrorData<'PAYLOAD_TOO_LARGE'>['scope']
+}
+
+/** Reads a JSON body; one that is absent or empty reads as undefined. */
+export async function readJson(request: IncomingMessage, limit: BodyLimit): Promise<unknown> {
+  const bytes = await readBytes(request, limit)
+  if (bytes.length === 0) return undefined
+  if (!isJson(request.headers['content-type']))
+    throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    throw unreadable(`The body is not valid JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > limit.bytes) return Promise.reject(tooLarge(limit, announced))
+  if (hasArrived(request)) return Promise.resolve(takeArrived(request))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const settle = () => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd).off('close', onClose)
+    }
+    const fail = (error: Error) => {
+      settle()
+      reject(error)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > limit.bytes) fail(tooLarge(limit, size))
+    }
+    const onEnd = () => {
+      settle()
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size))
+    }
+    const onClose = () => fail(new ClientGone())
+    const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    request.on('data', onData).on('end', onEnd).on('close', onClose)
+  })
+}
+
+/** Small bodies come together with their headers: then there is nothing to wait for, and nothing to time. */
+export const hasArrived = (request: IncomingMessage): boolean =>
+  request.readableLength > 0 && request.readableLength === Number(request.headers['content-length'])
+
+export function takeArrived(request: IncomingMessage): Buffer {
+  taken.add(request)
+  const first: Buffer = request.read()
+  if (first.length === Number(request.headers['content-length'])) return first
+  // A read need not give all there is.
+  const chunks = [first]
+  for (let next = request.read(); next !== null; next = request.read()) chunks.push(next)
+  return Buffer.concat(chunks)
+}
+
+/** Whether nothing of the request is still to come. The parser says so a little later than it is true. */
+export const isWhole = (request: IncomingMessage): boolean => request.complete || taken.has(request)
+
+const taken = new WeakSet<IncomingMessage>()
+
+/** The client hung up in the middle of its request: there is nobody to answer. */
+export class ClientGone extends Error {}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const isJson = (type: string | undefined): boolean =>
+  type !== undefined && /^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)
+
+const unreadable = (message: string) => new Fault('BAD_REQUEST', { issues: [{ path: [], message }] })
+
+const tooLarge = ({ bytes, scope }: BodyLimit, observed: number) =>
+  new Fault('PAYLOAD_TOO_LARGE', { scope, limit: bytes, observed })

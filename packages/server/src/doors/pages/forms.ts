@@ -1,0 +1,64 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { ServerKey } from '../../secrets/server-key.ts'
+import { Refusal } from '../api/envelope.ts'
+import type { Cookie } from '../entry/cookies.ts'
+import { readBytes } from '../http/body.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { type Html, html } from './html.ts'
+
+const FORM_LIMIT = { bytes: 16 * 1024, scope: 'git_workspace_memory' } as const
+const FIELD = 'form_token'
+
+export type Forms = ReturnType<typeof createForms>
+
+/**
+ * Forms that only our own pages can send: each carries a token made from a cookie that other sites cannot set, and a
+ * browser that says where a form comes from must say that it comes from here.
+ */
+export function createForms({
+  serverKey,
+  cookie,
+  baseUrl,
+}: {
+  serverKey: ServerKey
+  cookie: Cookie
+  baseUrl: string
+}) {
+  const key = serverKey.derive('forms')
+  const { origin } = new URL(baseUrl)
+  const tokenFor = (nonce: string) => createHmac('sha256', key).update(nonce).digest('base64url')
+
+  return {
+    /** The hidden field of a form, and the header that has to go out with the page. */
+    protect({ request }: Exchange): { field: Html; headers: OutgoingHttpHeaders } {
+      const nonce = cookie.read(request.headers.cookie) ?? randomBytes(24).toString('base64url')
+      return {
+        field: html`<input type="hidden" name="${FIELD}" value="${tokenFor(nonce)}">`,
+        headers: { 'set-cookie': cookie.write(nonce) },
+      }
+    },
+
+    /** The fields of a form that came from one of our pages. Anything else is refused. */
+    async read({ request }: Exchange): Promise<URLSearchParams> {
+      const fields = new URLSearchParams((await readBytes(request, FORM_LIMIT)).toString())
+      const nonce = cookie.read(request.headers.cookie)
+      const given = Buffer.from(fields.get(FIELD) ?? '')
+      const wanted = Buffer.from(nonce ? tokenFor(nonce) : '')
+      const isOurs =
+        comesFromHere(request.headers, origin) &&
+        wanted.length > 0 &&
+        given.length === wanted.length &&
+        timingSafeEqual(given, wanted)
+      if (!isOurs) throw new Refusal(403, 'FORM_REFUSED', 'Open the page again and send the form from there')
+      return fields
+    },
+  }
+}
+
+/** Browsers say where a request comes from, and no page can make them say otherwise. Other programs need not. */
+function comesFromHere(headers: IncomingHttpHeaders, origin: string): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  return headers.origin === undefined || headers.origin === origin
+}

@@ -1,0 +1,90 @@
+import type { Auth } from '../../people/auth.ts'
+import type { Config } from '../../platform/config.ts'
+import { addressKey, isLoopback } from '../entry/address.ts'
+import type { Authenticate } from '../entry/authenticate.ts'
+import type { RateLimit } from '../entry/rate-limit.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Forms } from './forms.ts'
+import { html } from './html.ts'
+import { redirect, sendPage } from './page.ts'
+
+export interface LoginDeps {
+  auth: Auth
+  authenticate: Authenticate
+  forms: Forms
+  passwordLimit: RateLimit
+  signUp: Config['signUp']
+}
+
+/** Asks for the form even from somebody signed in, who wants to be somebody else. */
+const SWITCH = 'switch'
+
+export const loginPath = (returnTo: string, { switching = false } = {}): string =>
+  `/login?${switching ? `${SWITCH}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
+
+/** Signing in, and up, without JavaScript; then on to where the person was going. */
+export function createLoginPage({ auth, authenticate, forms, passwordLimit, signUp }: LoginDeps) {
+  function show(exchange: Exchange, returnTo: string, problem?: string): void {
+    const { field, headers } = forms.protect(exchange)
+    const hidden = html`${field}<input type="hidden" name="return_to" value="${returnTo}">`
+    const email = html`<label>Email <input type="email" name="email" autocomplete="username" required></label>`
+    const password = (autocomplete: string) =>
+      html`<label>Password <input type="password" name="password" autocomplete="${autocomplete}" minlength="10" required></label>`
+    sendPage(
+      exchange,
+      problem ? 400 : 200,
+      {
+        title: 'Sign in',
+        body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
+<form method="post" action="/login">${hidden}
+<input type="hidden" name="action" value="sign-in">
+${email}${password('current-password')}
+<button>Sign in</button>
+</form>
+${
+  signUp === 'open'
+    ? html`<h2>No account yet?</h2>
+<form method="post" action="/login">${hidden}
+<input type="hidden" name="action" value="sign-up">
+<label>Name <input name="name" autocomplete="name" required></label>
+${email}${password('new-password')}
+<button>Create an account</button>
+</form>`
+    : ''
+}`,
+      },
+      headers,
+    )
+  }
+
+  return {
+    async get(exchange: Exchange): Promise<void> {
+      const query = new URLSearchParams(exchange.query)
+      const returnTo = localPath(query.get('return_to'))
+      const isToStay = !query.has(SWITCH) && (await authenticate(exchange.request.headers))
+      if (isToStay) return redirect(exchange, returnTo)
+      show(exchange, returnTo)
+    },
+
+    async post(exchange: Exchange): Promise<void> {
+      const fields = await forms.read(exchange)
+      const returnTo = localPath(fields.get('return_to'))
+      const [name, email, password] = ['name', 'email', 'password'].map((field) => fields.get(field) ?? '')
+      if (!isLoopback(exchange.address))
+        passwordLimit.take(`${addressKey(exchange.address)} ${email?.toLowerCase().slice(0, 254)}`)
+      const body = { email: email ?? '', password: password ?? '' }
+      const answer =
+        fields.get('action') === 'sign-up'
+          ? await auth.api.signUpEmail({ body: { ...body, name: name ?? '' }, asResponse: true })
+          : await auth.api.signInEmail({ body, asResponse: true })
+      if (answer.ok) return redirect(exchange, returnTo, { 'set-cookie': answer.headers.getSetCookie() })
+      const { message } = (await answer.json().catch(() => ({}))) as { message?: string }
+      show(exchange, returnTo, message ?? 'That did not work')
+    },
+  }
+}
+
+/** Only ever back to a page of our own: a path, and nothing a browser could take for another host. */
+export function localPath(path: string | null): string {
+  return path && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/'
+}

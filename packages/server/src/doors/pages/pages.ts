@@ -1,0 +1,70 @@
+import type { Config } from '../../platform/config.ts'
+import { generateOpenApi, type OpenApiDocument } from '../api/openapi.ts'
+import { send, sendJson } from '../http/exchange.ts'
+import type { Door } from '../http/server.ts'
+import { pageCss } from './page.ts'
+import { referenceCss, referencePage } from './reference.ts'
+
+export interface PagesDeps {
+  baseUrl: string
+  limits: Config['limits']
+  /** Whether the server can do its work: the database answers, and it is not about to stop. */
+  isReady(): Promise<boolean>
+  metrics: Door
+}
+
+const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+/** Everything that is read with GET at a path of its own. */
+export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): Record<string, Door> {
+  let document: Promise<OpenApiDocument> | undefined
+  const openApi = () => {
+    document ??= generateOpenApi(baseUrl)
+    return document
+  }
+
+  return {
+    'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
+    'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
+    'GET /readyz': async (exchange) => {
+      const ready = await isReady()
+      sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
+    },
+    'GET /metrics': metrics,
+    'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
+    'GET /openapi.json': async (exchange) =>
+      sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
+    'GET /reference': async (exchange) =>
+      send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
+        'content-security-policy': PAGE_POLICY,
+        'cache-control': 'public, max-age=300',
+      }),
+    'GET /page.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', pageCss, { 'cache-control': 'public, max-age=300' }),
+    'GET /reference.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
+        'cache-control': 'public, max-age=300',
+      }),
+  }
+}
+
+/** The limits in force, for machines: what, how much, of which unit. */
+function presentLimits(limits: Config['limits']) {
+  return {
+    requests: {
+      perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
+      perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
+    },
+    body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
+    repository: { bytes: limits.repoBytes, webhooks: limits.webhooksPerRepo },
+    organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
+    provisional: {
+      seconds: limits.provisionalMs / 1000,
+      repositories: limits.provisionalRepos,
+      bytes: limits.provisionalBytes,
+      agentsPerAddressAndDay: limits.registrationsPerAddress,
+      repositoriesPerAddress: limits.anonymousReposPerAddress,
+    },
+    user: { ownedOrganizations: limits.orgsPerUser, keysPerOrganization: limits.keysPerUser },
+  }
+}

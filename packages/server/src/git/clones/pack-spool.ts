@@ -1,0 +1,182 @@
+// A spool that git itself writes a pack into, while readers follow in packets, as a client takes them. What several
+// readers are at at the same time is read once.
+
+import type { FileHandle } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dataPacket, flushPacket, maxSidebandData, sideband, sidebandHeader } from '../protocol/pkt-line.ts'
+import { Piece } from './pieces.ts'
+import type { Destination } from './plain-clone.ts'
+import { notify, openSpool, type Spool } from './spool.ts'
+
+export type PackSpool = Spool & {
+  /** What git has told about its work, in packets. */
+  readonly told: Buffer[]
+  /** Pieces of the pack that were read last, by position. */
+  readonly pieces: Map<number, PackPiece>
+}
+
+/** Some packets, and how much of the pack is in them. */
+type PackPiece = { packets: Piece; packBytes: number; isRead: Promise<void> }
+
+/** Writes a whole pack, and is done when nobody holds the file any more. */
+export type WritePack = (to: Destination, signal: AbortSignal) => Promise<void>
+
+export const openPackSpool = (dir: string, capacity: number): PackSpool => ({
+  ...openSpool(dir, capacity),
+  told: [],
+  pieces: new Map(),
+})
+
+/** How soon a file is looked at again that has grown, and one that has not for long. */
+const shortestPauseMs = 2
+const longestPauseMs = 50
+
+/** Has the pack written. `onGrowth` is called whenever there is more of it. */
+export async function fillWithPack(spool: PackSpool, write: WritePack, onGrowth: () => void): Promise<void> {
+  const file = await spool.file
+  const tell = (text: Buffer) => {
+    spool.told.push(...sideband('progress', text))
+    notify(spool)
+  }
+  let isWriting = true
+  const writing = write({ fd: file.fd, tell }, spool.abort.signal).finally(() => {
+    isWriting = false
+  })
+  try {
+    let pause = shortestPauseMs
+    while (isWriting) {
+      await Promise.race([writing, sleep(pause)])
+      const hasGrown = await takeNote(spool, file)
+      if (hasGrown) onGrowth()
+      pause = hasGrown ? shortestPauseMs : Math.min(pause * 2, longestPauseMs)
+    }
+    // The end may have been written after the last look.
+    await writing
+    await takeNote(spool, file)
+  } catch (error) {
+    spool.abort.abort(error)
+    await writing.catch(() => {})
+    throw error
+  }
+  spool.abort.signal.throwIfAborted()
+}
+
+/** Says whether the file has grown. */
+async function takeNote(spool: PackSpool, file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat()
+  if (size > spool.capacity) spool.abort.abort(new Error('a pack is larger than its place'))
+  const hasGrown = size > spool.written
+  spool.written = size
+  spool.filed = size
+  if (hasGrown) notify(spool)
+  return hasGrown
+}
+
+const pieceBytes = 4 * maxSidebandData
+/** Readers that start together stay together for the most part. */
+const keptPieces = 16
+const keepAliveMs = 5000
+/** Of the first band and empty: means nothing, and shows that somebody is still at work. */
+const keepAlive = Buffer.from('0005\u0001')
+
+/**
+ * The answer that has the pack in it, from its beginning. Fails as soon as the spool does. Its chunks may be released
+ * with `releaseChunk`.
+ */
+export async function* followPack(
+  spool: PackSpool,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  const reader = { position: 0 }
+  const wake = () => notify(spool)
+  spool.readers.add(reader)
+  signal?.addEventListener('abort', wake)
+  let told = 0
+  try {
+    const file = await spool.file
+    // Nothing is said before there is something to say: until then a failure can still be told as one.
+    while (spool.written === 0 && spool.told.length === 0 && spool.state === 'writing') {
+      const isSoon = await changesWithin(spool, keepAliveMs)
+      signal?.throwIfAborted()
+      if (!isSoon) break
+    }
+    throwFailure(spool)
+    yield dataPacket('packfile\n')
+    for (;;) {
+      signal?.throwIfAborted()
+      throwFailure(spool)
+      const available = spool.written - reader.position
+      if (told < spool.told.length) yield spool.told[told++] as Buffer
+      else if (available >= pieceBytes || (available > 0 && spool.state === 'complete')) {
+        const { packets, packBytes, isRead } = pieceAt(spool, file, reader.position)
+        // For this reader; whoever takes the chunk releases it.
+        packets.hold()
+        await isRead
+        reader.position += packBytes
+        yield packets.bytes
+      } else if (spool.state === 'complete') break
+      else if (!(await changesWithin(spool, keepAliveMs))) yield keepAlive
+    }
+    yield flushPacket
+  } finally {
+    signal?.removeEventListener('abort', wake)
+    spool.readers.delete(reader)
+    if (spool.readers.size === 0) for (const position of spool.pieces.keys()) drop(spool, position)
+    notify(spool)
+  }
+}
+
+function throwFailure({ state }: Spool): void {
+  if (typeof state === 'object') throw state.failed
+}
+
+async function changesWithin({ changed }: Spool, ms: number): Promise<boolean> {
+  const patience = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => patience.resolve(false), ms)
+  try {
+    return await Promise.race([changed.promise.then(() => true), patience.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function pieceAt(spool: PackSpool, file: FileHandle, position: number): PackPiece {
+  let piece = spool.pieces.get(position)
+  if (!piece) {
+    const [oldest] = spool.pieces.keys()
+    if (spool.pieces.size >= keptPieces && oldest !== undefined) drop(spool, oldest)
+    piece = readPiece(file, position, Math.min(pieceBytes, spool.written - position))
+    piece.isRead.catch(() => drop(spool, position))
+    spool.pieces.set(position, piece)
+  }
+  return piece
+}
+
+function drop({ pieces }: PackSpool, position: number): void {
+  const piece = pieces.get(position)
+  if (!piece) return
+  pieces.delete(position)
+  // Nothing else may be read into its memory before.
+  const release = () => piece.packets.release()
+  piece.isRead.then(release, release)
+}
+
+/** Read into its place between the heads of the packets. */
+function readPiece(file: FileHandle, position: number, packBytes: number): PackPiece {
+  const heads: Buffer[] = []
+  for (let left = packBytes; left > 0; left -= maxSidebandData)
+    heads.push(sidebandHeader('data', Math.min(left, maxSidebandData)))
+  const packets = new Piece(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
+  const places: Buffer[] = []
+  let at = 0
+  for (const head of heads) {
+    packets.bytes.set(head, at)
+    const start = at + head.length
+    at = Math.min(start + maxSidebandData, packets.bytes.length)
+    places.push(packets.bytes.subarray(start, at))
+  }
+  const isRead = file.readv(places, position).then(({ bytesRead }) => {
+    if (bytesRead !== packBytes) throw new Error('a spool is shorter than what was written')
+  })
+  return { packets, packBytes, isRead }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import test from 'node:test'
+import { oid } from '../../testing/git-repo.ts'
+import {
+  cleanMessage,
+  formatCommit,
+  formatTree,
+  oidOf,
+  parseCommit,
+  parseTree,
+  type TreeEntry,
+} from './format.ts'
+
+test('cleans messages as git stripspace does', () => {
+  const messages = [
+    '',
+    '\n',
+    ' \t\r\n',
+    'a',
+    'a\n',
+    '\n\na\n\n',
+    'a  \nb\t\r\n',
+    'a\n\n\n\nb',
+    '  indented\n',
+    'a\n \n\t\nb\n\n',
+  ]
+  messages.push('a\r\n\r\n\r\nb', 'ü\u00a0\n', '\u00a0\n', 'a\f\n', '#not a comment\n')
+  for (const message of messages) {
+    const stock = execFileSync('git', ['stripspace'], { input: message }).toString()
+    assert.equal(cleanMessage(message), stock, JSON.stringify(message))
+  }
+})
+
+test('a commit reads back as it was written', () => {
+  const person = { name: 'Änn O’Neil', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '-0930' }
+  const commit = {
+    tree: oid('a'.repeat(40)),
+    parents: [oid('b'.repeat(40)), oid('c'.repeat(40))],
+    author: person,
+    committer: { ...person, name: 'B' },
+    message: 'subject\n\nbody\n',
+  }
+  assert.deepEqual(parseCommit(formatCommit(commit)), { ...commit, signed: false })
+})
+
+test('trees are sorted as git sorts them and read back whole', () => {
+  const entry = (name: string, type: TreeEntry['type'] = 'blob'): TreeEntry => ({
+    mode: type === 'tree' ? '040000' : '100644',
+    type,
+    oid: oid('1'.repeat(40)),
+    name,
+  })
+  const entries = [entry('a0'), entry('a', 'tree'), entry('a-b'), entry('a.b'), entry('ｚ'), entry('𝒛')]
+  const read = parseTree(formatTree(entries))
+  assert.deepEqual(
+    read.map(({ name }) => name),
+    ['a-b', 'a.b', 'a', 'a0', 'ｚ', '𝒛'],
+  )
+  assert.deepEqual(new Set(read), new Set(entries))
+})
+
+test('a tree cut anywhere is an error or a shorter tree, never a wrong entry', () => {
+  const whole = formatTree(
+    ['a', 'b', 'c'].map((name) => ({
+      mode: '100644',
+      type: 'blob' as const,
+      oid: oid('1'.repeat(40)),
+      name,
+    })),
+  )
+  for (let length = 1; length < whole.length; length++) {
+    const cut = whole.subarray(0, length)
+    if (length % (whole.length / 3) === 0) assert.equal(parseTree(cut).length, length / (whole.length / 3))
+    else assert.throws(() => parseTree(cut), /malformed/)
+  }
+})
+
+test('ids are those of git', () => {
+  const content = Buffer.from('hello\n')
+  const stock = execFileSync('git', ['hash-object', '--stdin'], { input: content }).toString().trim()
+  assert.equal(oidOf('blob', content), stock)
+})
+
+test('long blanks and hostile people take no longer than others', () => {
+  const blanks = ' '.repeat(1_000_000)
+  const started = performance.now()
+  const header = `tree ${'a'.repeat(40)}\nparent --upload-pack=x\nauthor ${blanks}x\ncommitter ${blanks}<${blanks}\n\n`
+  const commit = parseCommit(Buffer.from(header))
+  assert.deepEqual([commit.author.name, commit.committer.email.length, commit.parents], ['x', 1_000_000, []])
+  assert.equal(cleanMessage(`a${blanks}b${blanks}`).length, 1_000_003)
+  formatCommit({ ...commit, author: { ...commit.author, name: `x${blanks}y` } })
+  assert(performance.now() - started < 1000)
+})

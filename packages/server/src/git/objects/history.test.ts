@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createTestRepo, path } from '../../testing/git-repo.ts'
+import type { Oid } from '../names.ts'
+import { GitError } from '../process/command.ts'
+import { countAheadBehind, isAncestor, listCommits, mergeBases } from './history.ts'
+
+function branchedRepo() {
+  const t = createTestRepo()
+  const a = t.commit({ f: '1' })
+  const b = t.commit({ g: '1' }, a)
+  const left = t.commit({ f: '2' }, b)
+  const right = t.commit({ 'd/x': '1' }, t.commit({ g: '2' }, b))
+  const merged = t.commit({}, left, right)
+  return { t, a, b, left, right, merged }
+}
+
+test('lists commits page by page in the order of git log', async () => {
+  const { t, merged } = branchedRepo()
+  using _ = t
+  const expected = t.git(['log', '--format=%H', merged]).split('\n')
+  const seen: Oid[] = []
+  for (let skip = 0; ; skip += 2) {
+    const { commits, more } = await listCommits(t.repo, { from: merged, skip, limit: 2 })
+    seen.push(...commits.map(({ oid }) => oid))
+    assert.equal(more, skip + 2 < expected.length)
+    if (!more) break
+  }
+  assert.deepEqual(seen, expected)
+  assert.deepEqual(await listCommits(t.repo, { from: merged, skip: 100, limit: 2 }), {
+    commits: [],
+    more: false,
+  })
+})
+
+test('lists only commits that change a path, or that another commit has not', async () => {
+  const { t, a, b, left, right, merged } = branchedRepo()
+  using _ = t
+  const of = async (query: Partial<Parameters<typeof listCommits>[1]>) =>
+    (await listCommits(t.repo, { from: merged, limit: 10, ...query })).commits.map(({ oid }) => oid)
+  assert.deepEqual(await of({ path: path('f') }), [left, a])
+  assert.deepEqual(await of({ from: right, path: path('d') }), [right])
+  assert.deepEqual(await of({ path: path('*') }), [])
+  assert.deepEqual(await of({ from: left, notIn: a }), [left, b])
+})
+
+test('knows ancestors, common ancestors and distances', async () => {
+  const { t, a, b, left, right, merged } = branchedRepo()
+  using _ = t
+  assert.equal(await isAncestor(t.repo, a, merged), true)
+  assert.equal(await isAncestor(t.repo, a, a), true)
+  assert.equal(await isAncestor(t.repo, left, right), false)
+  assert.deepEqual(await mergeBases(t.repo, left, right), [b])
+  assert.deepEqual(await mergeBases(t.repo, left, t.commit({ z: 'z' })), [])
+  assert.deepEqual(await countAheadBehind(t.repo, left, right), { ahead: 2, behind: 1 })
+})
+
+test('a missing commit is an error and not an answer', async () => {
+  const { t, a } = branchedRepo()
+  using _ = t
+  const missing = 'f'.repeat(40) as Oid
+  await assert.rejects(isAncestor(t.repo, a, missing), GitError)
+  await assert.rejects(listCommits(t.repo, { from: missing, limit: 1 }), GitError)
+})

@@ -1,0 +1,141 @@
+// Merges two commits on the server. New objects go into one pack in a quarantine.
+
+import type { Dirent } from 'node:fs'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { inflate } from 'node:zlib'
+import type { Oid } from '../names.ts'
+import type { Repo } from '../process/command.ts'
+import { formatCommit, type ObjectType, type Person } from './format.ts'
+import { mergeBases } from './history.ts'
+import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
+import { decodePath, type PathText, splitNul } from './path-text.ts'
+import { withObjects } from './reader.ts'
+
+export type MergeRequest = {
+  /** What is merged into; the first parent. */
+  ours: Oid
+  theirs: Oid
+  /** A merge commit in any case; a fast-forward where one will do; or one commit with all of their changes. */
+  strategy: 'merge' | 'fast-forward' | 'squash'
+  author: Person
+  committer: Person
+  message: string
+  /** Default 1000. */
+  maxConflicts?: number
+}
+
+export type MergeResult =
+  /** Ours has everything already. */
+  | { outcome: 'up-to-date' }
+  | { outcome: 'fast-forward'; commit: Oid }
+  | { outcome: 'merged'; commit: Oid; tree: Oid; packDir: string }
+  | { outcome: 'conflict'; conflicts: Conflict[]; truncated: boolean }
+  /** The two share no history. */
+  | { outcome: 'unrelated' }
+
+export type Conflict = PathText & {
+  /** Git's words, such as `contents` or `modify/delete`. */
+  kinds: string[]
+  base?: Side
+  ours?: Side
+  theirs?: Side
+}
+
+type Side = { mode: string; oid: Oid }
+
+/** `quarantine` is an object directory that is thrown away once its packs are taken. */
+export async function mergeCommits(
+  repo: Repo,
+  quarantine: string,
+  request: MergeRequest,
+): Promise<MergeResult> {
+  const { ours, theirs, strategy, maxConflicts = 1000 } = request
+  const bases = await mergeBases(repo, ours, theirs)
+  if (bases.length === 0) return { outcome: 'unrelated' }
+  if (bases.includes(theirs)) return { outcome: 'up-to-date' }
+  if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }
+
+  await mkdir(quarantine, { recursive: true })
+  const inQuarantine = repo.with({ quarantine: { objects: quarantine } })
+  const { exitCode, stdout } = await inQuarantine.run({
+    verb: 'merge-tree',
+    options: ['--write-tree', '--messages', '-z'],
+    values: [ours, theirs],
+    // Larger files are not merged line by line; they conflict when both sides changed them.
+    config: { 'core.bigFileThreshold': '16m', 'merge.renameLimit': '2000' },
+    accept: [0, 1],
+    maxBytes: 64 * 1024 * 1024,
+  })
+  const { tree, conflicts } = parseMergeTree(stdout)
+  if (exitCode === 1) {
+    return {
+      outcome: 'conflict',
+      conflicts: conflicts.slice(0, maxConflicts),
+      truncated: conflicts.length > maxConflicts,
+    }
+  }
+  if (strategy === 'squash' && tree === (await treeOf(repo, ours))) return { outcome: 'up-to-date' }
+  return commitMerge(quarantine, tree, request)
+}
+
+async function commitMerge(quarantine: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
+  const { ours, theirs, strategy, author, committer, message } = request
+  const objects = createObjectSet()
+  await addLooseObjects(quarantine, objects)
+  const parents = strategy === 'squash' ? [ours] : [ours, theirs]
+  const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
+  const { packDir } = await writePack(quarantine, objects)
+  return { outcome: 'merged', commit, tree, packDir }
+}
+
+/**
+ * Tree, then `mode oid stage\tpath` for each conflicted stage, an empty field, and messages of the form
+ * count, that many paths, kind, text. Every field ends with NUL.
+ */
+function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
+  const fields = splitNul(output)
+  const next = () => fields.next().value
+  const tree = (next()?.toString('latin1') ?? '') as Oid
+  const conflicts = new Map<string, Conflict>()
+  const at = (raw: Buffer) => {
+    const key = raw.toString('latin1')
+    const conflict = conflicts.get(key) ?? { ...decodePath(raw), kinds: [] }
+    conflicts.set(key, conflict)
+    return conflict
+  }
+  for (let field = next(); field && field.length > 0; field = next()) {
+    const tab = field.indexOf(0x09)
+    const [mode = '', oid = '', stage] = field.toString('latin1', 0, tab).split(' ')
+    const side = stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs'
+    at(field.subarray(tab + 1))[side] = { mode, oid: oid as Oid }
+  }
+  for (let count = next(); count; count = next()) {
+    const paths = Array.from({ length: Number(count) }, next)
+    const kind = /^CONFLICT \((.*)\)$/.exec(next()?.toString('utf8') ?? '')?.[1]
+    next()
+    for (const path of paths) if (kind && path) at(path).kinds.push(kind)
+  }
+  return { tree, conflicts: [...conflicts.values()] }
+}
+
+const inflated = promisify(inflate)
+
+/** What merge-tree wrote: files of two and thirty-eight hex digits, each a deflated header and content. */
+async function addLooseObjects(objectDirectory: string, objects: ObjectSet): Promise<void> {
+  const isFolder = (entry: Dirent) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)
+  const folders = (await readdir(objectDirectory, { withFileTypes: true })).filter(isFolder)
+  for (const folder of folders) {
+    for (const file of await readdir(join(objectDirectory, folder.name))) {
+      const bytes = await inflated(await readFile(join(objectDirectory, folder.name, file)))
+      const header = bytes.indexOf(0)
+      const [type] = bytes.toString('latin1', 0, header).split(' ')
+      objects.add(type as ObjectType, bytes.subarray(header + 1))
+    }
+  }
+}
+
+async function treeOf(repo: Repo, commit: Oid): Promise<Oid | undefined> {
+  return withObjects(repo, async (objects) => (await objects.findCommit(commit))?.tree)
+}

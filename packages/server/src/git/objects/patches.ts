@@ -1,0 +1,81 @@
+// Patch text of each changed file, read from one stream and kept only as far as the bounds go.
+
+import type { Readable } from 'node:stream'
+import type { Oid } from '../names.ts'
+import type { Repo } from '../process/command.ts'
+
+/** Beyond this size files are taken as binary, so that nobody can make the server compare gigabytes by line. */
+export const diffConfig = { 'core.bigFileThreshold': '8m', 'diff.renameLimit': '1000' }
+
+export type PatchRequest = {
+  /** For each file, in order, how many `diff --git` sections git prints. */
+  sections: readonly number[]
+  maxPatchBytes: number
+  maxTotalBytes: number
+}
+
+// What may be read beyond the bound to reach small patches behind large ones.
+const readFactor = 16
+
+/** One text per file, undefined for those beyond a bound. */
+export async function readPatches(
+  repo: Repo,
+  from: Oid,
+  to: Oid,
+  { sections, maxPatchBytes, maxTotalBytes }: PatchRequest,
+): Promise<(string | undefined)[]> {
+  // Without -z, so that git quotes odd names and no name can look like the start of a section.
+  await using process = await repo.start({
+    verb: 'diff-tree',
+    options: ['-r', '-p', '--find-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+    values: [from, to],
+    config: diffConfig,
+  })
+  const patches: (string | undefined)[] = []
+  let kept = 0
+  let pending: (Buffer | undefined)[] = []
+  for await (const section of readSections(process.stdout, maxPatchBytes, maxTotalBytes * readFactor)) {
+    pending.push(section)
+    if (pending.length < (sections[patches.length] ?? 1)) continue
+    const whole = pending.every((part) => part !== undefined) ? Buffer.concat(pending) : undefined
+    pending = []
+    const fits = whole && whole.length <= maxPatchBytes && kept + whole.length <= maxTotalBytes
+    if (fits) kept += whole.length
+    patches.push(fits ? whole.toString('utf8') : undefined)
+    if (patches.length === sections.length) return patches
+  }
+  if (process.stdout.readableEnded) await process.done
+  return patches
+}
+
+const mark = Buffer.from('\ndiff --git ')
+
+/**
+ * Splits at lines that start with `diff --git`; lines of content start with a space, a sign or a backslash.
+ * Gives undefined for a section that is too long, and ends early once too much has been read.
+ */
+async function* readSections(
+  stream: Readable,
+  maxSection: number,
+  maxRead: number,
+): AsyncGenerator<Buffer | undefined> {
+  let section: Buffer = Buffer.alloc(0)
+  let tooLong = false
+  let read = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    read += chunk.length
+    section = Buffer.concat([section, chunk])
+    for (let at = section.indexOf(mark); at >= 0; at = section.indexOf(mark)) {
+      yield tooLong || at + 1 > maxSection ? undefined : section.subarray(0, at + 1)
+      section = section.subarray(at + 1)
+      tooLong = false
+    }
+    if (section.length > maxSection + mark.length) {
+      tooLong = true
+      // Enough to recognise a mark that began in this chunk.
+      section = section.subarray(-mark.length)
+    }
+    if (read > maxRead) return
+  }
+  if (section.length > 0) yield tooLong ? undefined : section
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
+import type { Oid } from '../names.ts'
+import { describeTips, describeUpdates, gatherFacts } from './push-facts.ts'
+
+let repo: TestRepo
+let first: Oid
+let second: Oid
+let third: Oid
+before(() => {
+  repo = createTestRepo()
+  first = repo.commit({ 'a.txt': 'a', 'dir/b.txt': 'b' })
+  second = repo.commit({ 'a.txt': 'changed' }, first)
+  third = repo.commit({ 'dir/b.txt': undefined, 'dir/ü.txt': 'b' }, second)
+  repo.git(['update-ref', 'refs/heads/main', second])
+})
+after(() => repo[Symbol.dispose]())
+
+test('knows what each tip is and where tags lead', async () => {
+  const blob = oid(repo.git(['hash-object', '-w', '--stdin'], 'x'))
+  repo.git(['tag', '-a', '-m', 'one', 'one', first])
+  repo.git(['-c', 'advice.nestedTag=false', 'tag', '-a', '-m', 'two', 'two', 'one'])
+  const two = oid(repo.git(['rev-parse', 'two']))
+  const missing = oid('d'.repeat(40))
+  const tips = await describeTips(repo.repo, [first, two, blob, missing, first])
+  assert.deepEqual(Object.fromEntries(tips), {
+    [first]: { type: 'commit', peeled: null },
+    [two]: { type: 'tag', peeled: first },
+    [blob]: { type: 'blob', peeled: null },
+  })
+  assert.equal((await describeTips(repo.repo, [])).size, 0)
+})
+
+test('a fast-forward counts its commits and names both ends of a rename', async () => {
+  assert.deepEqual(await gatherFacts(repo.repo, { before: first, after: third }), {
+    fastForward: true,
+    commitCount: 2,
+    changedPaths: ['a.txt', 'dir/b.txt', 'dir/ü.txt'],
+    pathsTruncated: false,
+  })
+})
+
+test('a forced update is no fast-forward', async () => {
+  const sibling = repo.commit({ 'c.txt': 'c' }, first)
+  const facts = await gatherFacts(repo.repo, { before: third, after: sibling })
+  assert.equal(facts.fastForward, false)
+  assert.equal(facts.commitCount, 1)
+  assert.deepEqual(facts.changedPaths, ['a.txt', 'c.txt', 'dir/b.txt', 'dir/ü.txt'])
+})
+
+test('a new branch is compared with where it left the base, or with nothing', async () => {
+  const facts = await gatherFacts(repo.repo, { before: null, after: third }, { base: second })
+  assert.deepEqual([facts.fastForward, facts.commitCount], [true, 1])
+  assert.deepEqual(facts.changedPaths, ['dir/b.txt', 'dir/ü.txt'])
+  const unrelated = repo.commit({ 'x.txt': 'x' })
+  const whole = await gatherFacts(repo.repo, { before: null, after: unrelated }, { base: second })
+  assert.deepEqual([whole.commitCount, whole.changedPaths], [1, ['x.txt']])
+})
+
+test('a long list of paths is cut and says so', async () => {
+  const facts = await gatherFacts(repo.repo, { before: first, after: third }, { maxPaths: 2 })
+  assert.deepEqual([facts.changedPaths, facts.pathsTruncated], [['a.txt', 'dir/b.txt'], true])
+})
+
+/** What one process found out about an update; undefined when it leaves it to the others. */
+const read = async (before: Oid | null, after: Oid) => {
+  const update = { before, after }
+  return (await describeUpdates(repo.repo, [after], [update])).facts.get(update)
+}
+
+test('a straight move is understood from its objects, with the same result', async () => {
+  const steps: Record<string, string | undefined>[] = [
+    { 'dir/b.txt': 'new', 'dir.txt': '1', 'dir-x/a': '2', 'dir/deep/er/c': '3', 'dir/ü': '4' },
+    // A directory becomes a file, and a file a directory.
+    { 'dir/deep/er/c': undefined, 'dir/deep/er': 'file', 'dir.txt': undefined, 'dir.txt/now': 'x' },
+    { 'dir-x/a': undefined, 'a.txt': undefined, '\u{10FFFF}': 'x', '\uFFFD': 'y' },
+    {},
+    { 'dir/deep/er': undefined },
+  ]
+  let tip = first
+  for (const step of steps) {
+    const next = repo.commit(step, tip)
+    for (const start of [tip, first])
+      assert.deepEqual(await read(start, next), await gatherFacts(repo.repo, { before: start, after: next }))
+    tip = next
+  }
+  const executable = repo.git(['mktree'], repo.git(['ls-tree', tip]).replace('100644', '100755'))
+  const changed = oid(repo.git(['commit-tree', executable, '-p', tip, '-m', 'mode']))
+  assert.deepEqual(await read(tip, changed), await gatherFacts(repo.repo, { before: tip, after: changed }))
+})
+
+test('what is not a straight move, or a large one, is left to git', async () => {
+  const sibling = repo.commit({ 'c.txt': 'c' }, first)
+  const merge = repo.commit({}, third, sibling)
+  assert.equal(await read(third, merge), undefined)
+  assert.equal(await read(sibling, merge), undefined)
+  assert.equal(await read(third, sibling), undefined)
+  assert.equal(await read(null, third), undefined)
+  assert.equal(await read(third, third), undefined)
+  assert.equal(await read(oid('d'.repeat(40)), third), undefined)
+  const wide = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`wide-${i}/a`, 'x']))
+  assert.equal(await read(first, repo.commit(wide, first)), undefined)
+  let far = first
+  for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
+  assert.equal(await read(first, far), undefined)
+})
+
+test('a straight move is whole only when all that each commit adds is there', async () => {
+  const isWhole = async (before: Oid, after: Oid) =>
+    (await describeUpdates(repo.repo, [after], [{ before, after }])).whole.has(after)
+  const commitOf = (listing: string, parent: Oid) =>
+    oid(repo.git(['commit-tree', repo.git(['mktree', '--missing'], listing), '-p', parent, '-m', 'x']))
+  const listing = repo.git(['ls-tree', first])
+  const missing = 'd'.repeat(40)
+
+  const good = repo.commit({ 'dir/new/file': 'new', 'a.txt': undefined }, first)
+  const better = repo.commit({ 'dir/new/file': 'newer' }, good)
+  assert.deepEqual([await isWhole(first, good), await isWhole(first, better)], [true, true])
+  // A submodule's commit is somewhere else.
+  assert.equal(await isWhole(first, commitOf(`${listing}\n160000 commit ${missing}\tmodule`, first)), true)
+
+  const withoutBlob = commitOf(`${listing}\n100644 blob ${missing}\tgone`, first)
+  assert.equal(await isWhole(first, withoutBlob), false)
+  assert.equal(await isWhole(first, commitOf(`${listing}\n040000 tree ${missing}\tgone`, first)), false)
+  // What is missing in between is missing, though the tip does without it.
+  const mended = commitOf(listing, withoutBlob)
+  assert.equal(await isWhole(first, mended), false)
+  assert.equal(await isWhole(withoutBlob, mended), true)
+})

@@ -1,0 +1,211 @@
+// Reads objects through one `git cat-file --batch-command` for as long as the caller needs it.
+//
+// One process for several reads, because starting one costs what dozens of reads do: a file five directories
+// deep took 3.6 ms through one process and 20 ms with a process for each of the seven objects (2 cores).
+// None is kept between calls: a kept process pins packs that maintenance wants to remove and needs an owner.
+
+import {
+  branchRef,
+  type Oid,
+  parseBranchName,
+  parseOid,
+  parseRefName,
+  parseTagName,
+  type RefName,
+  type Revision,
+  type TreePath,
+  tagRef,
+} from '../names.ts'
+import { createByteSource } from '../process/byte-source.ts'
+import type { GitProcess, Repo } from '../process/command.ts'
+import {
+  type Commit,
+  nameBytes,
+  type ObjectType,
+  parseCommit,
+  parseTagTarget,
+  parseTree,
+  type TreeEntry,
+} from './format.ts'
+
+export type ObjectInfo = { type: ObjectType; size: number }
+
+/** Directories and submodules have no size. */
+export type SizedEntry = TreeEntry & { size?: number }
+
+export class ObjectTooLarge extends Error {
+  override readonly name = 'ObjectTooLarge'
+  readonly oid: Oid
+  readonly size: number
+  constructor(oid: Oid, size: number) {
+    super(`object ${oid} has ${size} bytes`)
+    this.oid = oid
+    this.size = size
+  }
+}
+
+/** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
+export type ObjectReader = {
+  findInfo(oid: Oid): Promise<ObjectInfo | undefined>
+  /** One answer for each id, asked all at once. */
+  listInfo(oids: readonly Oid[]): Promise<(ObjectInfo | undefined)[]>
+  /** A message longer than a mebibyte is cut. */
+  findCommit(oid: Oid): Promise<Commit | undefined>
+  findTree(oid: Oid): Promise<TreeEntry[] | undefined>
+  /** Throws ObjectTooLarge beyond `maxBytes`. */
+  findBlob(oid: Oid, maxBytes: number): Promise<Buffer | undefined>
+  /** The entry at a path below a tree or commit. */
+  findEntry(root: Oid, path: TreePath): Promise<TreeEntry | undefined>
+  /** What is in the directory at a path, or at the root without one; undefined when there is no directory. */
+  findDirectory(root: Oid, path?: TreePath): Promise<TreeEntry[] | undefined>
+  /** The entries with the sizes of their blobs. */
+  addSizes(entries: readonly TreeEntry[]): Promise<SizedEntry[]>
+  /** Follows annotated tags to what they finally point to. */
+  peel(oid: Oid): Promise<(ObjectInfo & { oid: Oid }) | undefined>
+}
+
+/** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
+export async function withObjects<T>(repo: Repo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
+  const process = await repo.start({ verb: 'cat-file', options: ['--batch-command'], stdin: 'open' })
+  try {
+    return await use(createReader(process))
+  } finally {
+    // It only reads, so nobody needs to wait for its end.
+    void process.stop()
+  }
+}
+
+/** A blob of any size. Reading it to its end or stopping it is up to the caller. */
+export function streamBlob(repo: Repo, oid: Oid): Promise<GitProcess> {
+  return repo.start({ verb: 'cat-file', options: ['blob'], values: [oid] })
+}
+
+/** Short names are branches first, so that a tag cannot take the place of a branch that callers mean. */
+export async function resolveRevision(
+  revision: Revision,
+  lookup: (name: RefName | 'HEAD') => Promise<Oid | undefined>,
+): Promise<Oid | undefined> {
+  const oid = parseOid(revision)
+  if (oid) return oid
+  if (revision === 'HEAD') return lookup('HEAD')
+  const [full, branch, tag] = [parseRefName(revision), parseBranchName(revision), parseTagName(revision)]
+  const candidates = [full, branch && branchRef(branch), tag && tagRef(tag)]
+  for (const name of candidates) {
+    const found = name && (await lookup(name))
+    if (found) return found
+  }
+  return undefined
+}
+
+const maxCommitBytes = 1024 * 1024
+const maxTreeBytes = 16 * 1024 * 1024
+const maxTagDepth = 32
+
+function createReader(process: GitProcess): ObjectReader {
+  const input = createByteSource(process.stdout)
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** Writes the request at once and reads its answer after those of all earlier requests. */
+  function ask<T>(request: string, answer: () => Promise<T>): Promise<T> {
+    process.stdin?.write(request)
+    const mine = last.then(answer)
+    last = mine
+    // A failure is seen by whoever asked, and again by everyone after, whose answers are lost with it.
+    mine.catch(() => {})
+    return mine
+  }
+
+  async function header(): Promise<ObjectInfo | undefined> {
+    const line = await input.line()
+    if (line === undefined) {
+      await process.done
+      throw new Error('git cat-file ended early')
+    }
+    const [, type, size] = line.split(' ')
+    return size === undefined ? undefined : { type: type as ObjectType, size: Number(size) }
+  }
+
+  const findInfo = (oid: Oid) => ask(`info ${oid}\n`, header)
+
+  function contents(oid: Oid, keep: number): Promise<(ObjectInfo & { bytes: Buffer }) | undefined> {
+    return ask(`contents ${oid}\n`, async () => {
+      const info = await header()
+      if (!info) return undefined
+      const bytes = await input.bytes(info.size, keep)
+      await input.bytes(1, 0)
+      return { ...info, bytes }
+    })
+  }
+
+  async function findCommit(oid: Oid) {
+    const found = await contents(oid, maxCommitBytes)
+    return found?.type === 'commit' ? parseCommit(found.bytes) : undefined
+  }
+
+  async function findTree(oid: Oid) {
+    const found = await contents(oid, maxTreeBytes)
+    if (found?.type !== 'tree') return undefined
+    if (found.size > maxTreeBytes) throw new ObjectTooLarge(oid, found.size)
+    return parseTree(found.bytes)
+  }
+
+  async function findBlob(oid: Oid, maxBytes: number) {
+    // Asked first, because a blob may be larger than what one would want to read only to drop it.
+    const info = await findInfo(oid)
+    if (info?.type !== 'blob') return undefined
+    if (info.size > maxBytes) throw new ObjectTooLarge(oid, info.size)
+    return (await contents(oid, maxBytes))?.bytes
+  }
+
+  async function findEntry(root: Oid, path: TreePath) {
+    let oid = (await findCommit(root))?.tree ?? root
+    let entry: TreeEntry | undefined
+    for (const name of path.split('/')) {
+      if (entry && entry.type !== 'tree') return undefined
+      const wanted = Buffer.from(name)
+      entry = (await findTree(oid))?.find((candidate) => nameBytes(candidate).equals(wanted))
+      if (!entry) return undefined
+      oid = entry.oid
+    }
+    return entry
+  }
+
+  async function findDirectory(root: Oid, path?: TreePath) {
+    if (!path) return findTree((await findCommit(root))?.tree ?? root)
+    const entry = await findEntry(root, path)
+    return entry?.type === 'tree' ? findTree(entry.oid) : undefined
+  }
+
+  async function addSizes(entries: readonly TreeEntry[]): Promise<SizedEntry[]> {
+    return Promise.all(
+      entries.map(async (entry) => {
+        const info = entry.type === 'blob' ? await findInfo(entry.oid) : undefined
+        return info ? { ...entry, size: info.size } : entry
+      }),
+    )
+  }
+
+  async function peel(start: Oid) {
+    let oid = start
+    for (let depth = 0; depth < maxTagDepth; depth++) {
+      const info = await findInfo(oid)
+      if (info?.type !== 'tag') return info && { ...info, oid }
+      const target = parseTagTarget((await contents(oid, maxCommitBytes))?.bytes ?? Buffer.alloc(0))
+      if (!target) return undefined
+      oid = target.oid
+    }
+    return undefined
+  }
+
+  return {
+    findInfo,
+    listInfo: (oids) => Promise.all(oids.map(findInfo)),
+    findCommit,
+    findTree,
+    findBlob,
+    findEntry,
+    findDirectory,
+    addSizes,
+    peel,
+  }
+}

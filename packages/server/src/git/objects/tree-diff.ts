@@ -1,0 +1,67 @@
+// Which files differ between two trees, read through a process that is there anyway.
+
+import type { Oid } from '../names.ts'
+import { nameBytes, type TreeEntry } from './format.ts'
+import type { ObjectReader } from './reader.ts'
+
+export type TreeDiff = {
+  /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
+  paths: string[]
+  /** The contents of files that were added or changed. */
+  blobs: Oid[]
+}
+
+/**
+ * Undefined when it would take reading more than `maxTrees` trees, or one of them is missing. Otherwise every directory
+ * of `after` has been read that is not at the same place in `before`.
+ */
+export async function diffTrees(
+  objects: ObjectReader,
+  before: Oid,
+  after: Oid,
+  maxTrees: number,
+): Promise<TreeDiff | undefined> {
+  const changed: { path: string; bytes: Buffer }[] = []
+  const blobs: Oid[] = []
+  let left = maxTrees
+
+  async function entriesOf(tree: Oid | undefined): Promise<Map<string, TreeEntry> | undefined> {
+    if (!tree) return new Map()
+    left--
+    const entries = left < 0 ? undefined : await objects.findTree(tree)
+    if (!entries) return undefined
+    // A directory and a file of one name are two things, as they are to git; two files of one name are a fault.
+    const byName = new Map(
+      entries.map((entry) => [`${nameBytes(entry).toString('latin1')}${suffix(entry)}`, entry]),
+    )
+    return byName.size === entries.length ? byName : undefined
+  }
+
+  async function compare(
+    old: Oid | undefined,
+    now: Oid | undefined,
+    folder: string,
+    raw: Buffer,
+  ): Promise<boolean> {
+    const [olds, nows] = await Promise.all([entriesOf(old), entriesOf(now)])
+    if (!olds || !nows) return false
+    for (const key of new Set([...olds.keys(), ...nows.keys()])) {
+      const [was, is] = [olds.get(key), nows.get(key)]
+      const entry = is ?? was
+      if (!entry || (was?.oid === is?.oid && was?.mode === is?.mode)) continue
+      const path = folder + entry.name
+      const bytes = Buffer.concat([raw, nameBytes(entry)])
+      if (is?.type === 'blob') blobs.push(is.oid)
+      if (entry.type !== 'tree') changed.push({ path, bytes })
+      else if (!(await compare(was?.oid, is?.oid, `${path}/`, Buffer.concat([bytes, slash])))) return false
+    }
+    return true
+  }
+
+  if (!(await compare(before, after, '', Buffer.alloc(0)))) return undefined
+  const paths = changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
+  return { paths, blobs }
+}
+
+const slash = Buffer.from('/')
+const suffix = ({ type }: TreeEntry) => (type === 'tree' ? '/' : '')

@@ -1,0 +1,124 @@
+// A tree changed in memory. Directories are read only where a change leads into them.
+
+import { emptyTreeOid, type Oid, type TreePath } from '../names.ts'
+import { formatTree, nameBytes, type TreeEntry } from './format.ts'
+import type { ObjectSet } from './pack-writer.ts'
+
+export type InvalidTreeReason =
+  | 'bad_path'
+  | 'bad_symlink'
+  | 'bad_submodules_file'
+  | 'not_found'
+  | 'already_exists'
+  | 'is_a_directory'
+  | 'parent_is_not_a_directory'
+  | 'moved_into_itself'
+
+export class InvalidTree extends Error {
+  override readonly name = 'InvalidTree'
+  readonly path: string
+  readonly reason: InvalidTreeReason
+  constructor(path: string, reason: InvalidTreeReason) {
+    super(`the tree cannot be made: ${reason}`)
+    this.path = path
+    this.reason = reason
+  }
+}
+
+export type TreeEditor = {
+  /** Puts a file, replacing a file or submodule of that name. Without a mode an executable file stays one. */
+  put(path: TreePath, mode: string | undefined, blob: Oid): Promise<void>
+  /** Removes a file or a whole directory. */
+  remove(path: TreePath): Promise<void>
+  /** Moves a file or a whole directory to where nothing is. */
+  move(from: TreePath, to: TreePath): Promise<void>
+  /** Adds the changed trees to the set. Directories without entries are left out, as git has none. */
+  write(objects: ObjectSet): Oid
+}
+
+type ReadTree = (oid: Oid) => Promise<TreeEntry[] | undefined>
+/** An entry, and its content once something below it was looked at. */
+type Node = { entry: TreeEntry; children?: Directory }
+// Keyed by the bytes of the name, so that names which are not UTF-8 stay apart.
+type Directory = Map<string, Node>
+
+export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
+  const root = await load(base, read)
+
+  /** The directory that holds the path's last name. Missing ones are made when asked for. */
+  async function parentOf(path: TreePath, create: boolean): Promise<Directory | undefined> {
+    let directory = root
+    for (const name of path.split('/').slice(0, -1)) {
+      const existing = directory.get(keyOf(name))
+      if (existing && existing.entry.type !== 'tree') throw new InvalidTree(path, 'parent_is_not_a_directory')
+      if (!existing && !create) return undefined
+      const node = existing ?? { entry: directoryEntry(name), children: new Map() }
+      if (!existing) directory.set(keyOf(name), node)
+      node.children ??= await load(node.entry.oid, read)
+      directory = node.children
+    }
+    return directory
+  }
+
+  async function take(path: TreePath): Promise<Node> {
+    const directory = await parentOf(path, false)
+    const key = keyOf(lastName(path))
+    const node = directory?.get(key)
+    if (!node || isEmpty(node)) throw new InvalidTree(path, 'not_found')
+    directory?.delete(key)
+    return node
+  }
+
+  return {
+    async put(path, mode, blob) {
+      const name = lastName(path)
+      const directory = await parentOf(path, true)
+      const existing = directory?.get(keyOf(name))
+      if (existing?.entry.type === 'tree' && !isEmpty(existing)) throw new InvalidTree(path, 'is_a_directory')
+      const usual = existing?.entry.mode === '100755' ? '100755' : '100644'
+      directory?.set(keyOf(name), { entry: { mode: mode ?? usual, type: 'blob', oid: blob, name } })
+    },
+    async remove(path) {
+      await take(path)
+    },
+    async move(from, to) {
+      if (`${to}/`.startsWith(`${from}/`)) throw new InvalidTree(to, 'moved_into_itself')
+      const node = await take(from)
+      const directory = await parentOf(to, true)
+      const name = lastName(to)
+      const existing = directory?.get(keyOf(name))
+      if (existing && !isEmpty(existing)) throw new InvalidTree(to, 'already_exists')
+      const { mode, type, oid } = node.entry
+      directory?.set(keyOf(name), { ...node, entry: { mode, type, oid, name } })
+    },
+    write: (objects) => writeDirectory(root, objects) ?? objects.add('tree', Buffer.alloc(0)),
+  }
+}
+
+function writeDirectory(directory: Directory, objects: ObjectSet): Oid | undefined {
+  const entries: TreeEntry[] = []
+  for (const { entry, children } of directory.values()) {
+    const oid = children ? writeDirectory(children, objects) : entry.oid
+    if (oid) entries.push({ ...entry, oid })
+  }
+  return entries.length > 0 ? objects.add('tree', formatTree(entries)) : undefined
+}
+
+async function load(oid: Oid, read: ReadTree): Promise<Directory> {
+  if (oid === emptyTreeOid) return new Map()
+  const entries = await read(oid)
+  if (!entries) throw new Error(`tree ${oid} is missing`)
+  return new Map(entries.map((entry) => [nameBytes(entry).toString('latin1'), { entry }]))
+}
+
+const isEmpty = (node: Node): boolean =>
+  node.children !== undefined && [...node.children.values()].every(isEmpty)
+
+const directoryEntry = (name: string): TreeEntry => ({
+  mode: '040000',
+  type: 'tree',
+  oid: emptyTreeOid,
+  name,
+})
+const keyOf = (name: string) => Buffer.from(name).toString('latin1')
+const lastName = (path: TreePath) => path.slice(path.lastIndexOf('/') + 1)

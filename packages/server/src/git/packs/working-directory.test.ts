@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Oid, RefName } from '../names.ts'
+import type { Ref } from '../protocol/advertisement.ts'
+import { createLocalPackStore, PackMissing } from './pack-store.ts'
+import { createWorkingDirectories } from './working-directory.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'working-directory-'))
+const store = createLocalPackStore(join(root, 'store'))
+const main = 'refs/heads/main' as RefName
+let commit: Oid
+let tag: Oid
+let first: string
+let second: string
+
+before(async () => {
+  const source = join(root, 'source')
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', source, ...args], { stdio: 'pipe' })
+      .toString()
+      .trim()
+  execFileSync('git', ['init', '-q', '-b', 'main', source])
+  git('config', 'user.name', 'a')
+  git('config', 'user.email', 'a@example.com')
+  git('commit', '-q', '--allow-empty', '-m', 'first')
+  commit = git('rev-parse', 'HEAD') as Oid
+  git('repack', '-adq')
+  first = (await store.adopt(join(source, '.git/objects'))).packId
+  git('tag', '-a', '-m', 'x', 'v1')
+  tag = git('rev-parse', 'v1') as Oid
+  git('repack', '-adq')
+  second = (await store.adopt(join(source, '.git/objects'))).packId
+})
+after(() => rmSync(root, { recursive: true }))
+
+const git = (dir: string, ...args: string[]) =>
+  execFileSync('git', [`--git-dir=${dir}`, ...args], { stdio: 'pipe' }).toString()
+const packsIn = (dir: string) =>
+  readdirSync(join(dir, 'objects/pack'))
+    .filter((name) => name.endsWith('.idx'))
+    .map((name) => name.slice(5, 45))
+
+function refs(): Ref[] {
+  const names = [
+    'refs/tags/v1',
+    'refs/heads/main',
+    'refs/heads/\u{1f600}',
+    'refs/heads/\uff5e',
+    'refs/heads/a-b',
+    'refs/heads/a/b',
+  ]
+  return names.map((name) => {
+    const isTag = name === 'refs/tags/v1'
+    return { name: name as RefName, oid: isTag ? tag : commit, peeled: isTag ? commit : null }
+  })
+}
+
+test('builds a directory that git takes as a sound repository, with every ref', async () => {
+  const dir = join(root, 'sound')
+  const directories = createWorkingDirectories()
+  await directories.withReader({ dir, packIds: [first, second], store }, async () => {
+    await directories.writeRefs(dir, { headBranch: main, version: '1', refs })
+    git(dir, 'fsck', '--full', '--strict')
+    assert.equal(git(dir, 'rev-parse', 'HEAD').trim(), commit)
+    for (const { name, oid } of refs()) assert.equal(git(dir, 'rev-parse', name).trim(), oid)
+    const theirs = git(dir, 'show-ref', '--dereference')
+    // git writes the file itself; the bytes must not differ.
+    const ours = readFileSync(join(dir, 'packed-refs'), 'utf8')
+    git(dir, 'pack-refs', '--all')
+    assert.equal(readFileSync(join(dir, 'packed-refs'), 'utf8'), ours)
+    assert.equal(git(dir, 'show-ref', '--dereference'), theirs)
+  })
+})
+
+test('writes refs only when their version is new, and an empty list leaves none', async () => {
+  const dir = join(root, 'versions')
+  const directories = createWorkingDirectories()
+  await directories.ensure({ dir, packIds: [second], store })
+  await directories.writeRefs(dir, { headBranch: main, version: '1', refs })
+  const written = statSync(join(dir, 'packed-refs')).ino
+  await directories.writeRefs(dir, {
+    headBranch: main,
+    version: '1',
+    refs: () => assert.fail('asked for refs'),
+  })
+  assert.equal(statSync(join(dir, 'packed-refs')).ino, written)
+  await directories.writeRefs(dir, {
+    headBranch: 'refs/heads/other' as RefName,
+    version: '2',
+    refs: () => [],
+  })
+  assert.equal(git(dir, 'for-each-ref'), '')
+  assert.equal(git(dir, 'symbolic-ref', 'HEAD'), 'refs/heads/other\n')
+})
+
+test('keeps packs that are no longer listed until the last reader has left', async () => {
+  const dir = join(root, 'lease')
+  const directories = createWorkingDirectories()
+  await directories.withReader({ dir, packIds: [first], store }, async () => {
+    assert.equal(await directories.ensure({ dir, packIds: [second], store }), false)
+    assert.deepEqual(packsIn(dir).sort(), [first, second].sort())
+    assert.equal(await directories.discard(dir), false)
+  })
+  writeFileSync(join(dir, 'objects/pack/multi-pack-index'), 'names a pack that goes')
+  assert.equal(await directories.ensure({ dir, packIds: [second], store }), true)
+  assert.deepEqual(packsIn(dir), [second])
+  assert.equal(existsSync(join(dir, 'objects/pack/multi-pack-index')), false)
+})
+
+test('comes back after being discarded, deleted or left half made', async () => {
+  const dir = join(root, 'back')
+  const directories = createWorkingDirectories()
+  const contents = { dir, packIds: [first], store }
+  await directories.ensure(contents)
+  assert.equal(await directories.discard(dir), true)
+  assert.equal(existsSync(dir), false)
+  await directories.ensure(contents)
+  rmSync(dir, { recursive: true })
+  await directories.withReader(contents, () =>
+    directories.writeRefs(dir, { headBranch: main, version: '1', refs: () => refs().slice(1, 2) }),
+  )
+  assert.equal(git(dir, 'rev-parse', 'main').trim(), commit)
+
+  const half = join(root, 'half')
+  mkdirSync(join(half, 'refs/heads'), { recursive: true })
+  writeFileSync(join(half, 'refs/heads/main'), `${tag}\n`)
+  writeFileSync(join(half, 'packed-refs'), `${tag} refs/heads/old\n`)
+  writeFileSync(join(half, 'packed-refs.123.tmp'), 'unfinished')
+  mkdirSync(join(half, 'objects/pack'), { recursive: true })
+  writeFileSync(join(half, 'objects/pack/pack-1.idx.tmp'), 'unfinished')
+  await createWorkingDirectories().ensure({ dir: half, packIds: [first], store })
+  assert.equal(git(half, 'for-each-ref'), '')
+  assert.deepEqual(packsIn(half), [first])
+  assert.deepEqual(readdirSync(half).sort(), ['HEAD', 'config', 'objects', 'refs'])
+  git(half, 'fsck', '--full')
+})
+
+test('parallel use of one directory is in order', async () => {
+  const dir = join(root, 'parallel')
+  const directories = createWorkingDirectories()
+  await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      directories.withReader({ dir, packIds: i % 2 ? [first, second] : [second], store }, async () => {
+        await directories.writeRefs(dir, { headBranch: main, version: String(i % 3), refs })
+        assert.equal(git(dir, 'cat-file', '-t', tag).trim(), 'tag')
+      }),
+    ),
+  )
+  assert.equal(readdirSync(dir).filter((name) => name.endsWith('.tmp')).length, 0)
+})
+
+test('a missing pack is an error that names it', async () => {
+  const directories = createWorkingDirectories()
+  const contents = { dir: join(root, 'missing'), packIds: ['ef'.repeat(20)], store }
+  await assert.rejects(directories.ensure(contents), PackMissing)
+})
+
+test('hides the refs it is told to hide', async () => {
+  const dir = join(root, 'hidden')
+  const directories = createWorkingDirectories({ hideRefs: ['refs/tags/v1' as RefName] })
+  await directories.ensure({ dir, packIds: [second], store })
+  await directories.writeRefs(dir, { headBranch: main, version: '1', refs })
+  assert.doesNotMatch(git(dir, 'upload-pack', '--http-backend-info-refs', dir), /refs\/tags\/v1/)
+})

@@ -1,0 +1,211 @@
+// The bare git directory that git commands run in. Nothing in it is truth: packs are links into the pack store,
+// refs are written before a command that needs them, and the whole may be deleted whenever nobody reads it.
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RefName } from '../names.ts'
+import type { Ref } from '../protocol/advertisement.ts'
+import type { PackStore } from './pack-store.ts'
+
+export type Contents = { dir: string; packIds: readonly string[]; store: PackStore }
+
+export type RefSnapshot = {
+  headBranch: RefName
+  /** Equal versions mean equal refs, so nothing is written again. */
+  version: string
+  refs: () => Iterable<Ref> | AsyncIterable<Ref>
+}
+
+export type WorkingDirectories = {
+  /**
+   * Makes the directory hold these packs. Packs that are no longer listed go, and a multi-pack index with them,
+   * unless someone reads; says whether exactly the listed ones are there now.
+   */
+  ensure(contents: Contents): Promise<boolean>
+  /** Like `ensure`, and keeps everything in the directory until the lease is disposed. */
+  lease(contents: Contents): Promise<Disposable>
+  withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T>
+  /** Call it under a lease, so that the packs the refs point into are there. Until then there are no refs. */
+  writeRefs(dir: string, snapshot: RefSnapshot): Promise<void>
+  /** Deletes the directory, unless someone reads it. Says whether it did. */
+  discard(dir: string): Promise<boolean>
+}
+
+/** One of these per process; two processes must not share directories. */
+export function createWorkingDirectories(
+  options: { hideRefs?: readonly RefName[] } = {},
+): WorkingDirectories {
+  const config = configText(options.hideRefs ?? [])
+  const states = new Map<string, State>()
+
+  /** One at a time per directory. A state is kept while someone uses it or there is a directory to remember. */
+  async function locked<T>(dir: string, work: (state: State) => Promise<T>): Promise<T> {
+    const state = states.get(dir) ?? newState()
+    states.set(dir, state)
+    state.waiting++
+    const result = state.tail.then(() => work(state))
+    state.tail = result.then(ignore, ignore)
+    try {
+      return await result
+    } finally {
+      state.waiting--
+      if (state.waiting === 0 && state.readers === 0 && !state.prepared) states.delete(dir)
+    }
+  }
+
+  async function fill(state: State, { dir, packIds, store }: Contents): Promise<boolean> {
+    const packDir = join(dir, 'objects/pack')
+    let present = state.prepared ? await readdir(packDir).catch(() => undefined) : undefined
+    if (!present) {
+      await makeSkeleton(dir, config)
+      present = await readdir(packDir)
+      state.prepared = true
+      state.refsVersion = undefined
+    }
+    const names = new Set(present)
+    for (const packId of packIds) {
+      // The index is linked last: where it is, the rest is.
+      if (!names.has(`pack-${packId}.idx`)) await store.linkInto(packId, packDir)
+    }
+    const unlisted = findUnlisted(present, packIds)
+    if (unlisted.length === 0) return true
+    if (state.readers > 0) return false
+    // It may name a pack that goes, so it goes first.
+    await removeFiles(packDir, present.filter(isMultiPackIndex))
+    await removeFiles(packDir, unlisted)
+    return true
+  }
+
+  async function lease(contents: Contents): Promise<Disposable> {
+    return locked(contents.dir, async (state) => {
+      await fill(state, contents)
+      state.readers++
+      let isHeld = true
+      const dispose = () => {
+        if (isHeld) state.readers--
+        isHeld = false
+      }
+      return { [Symbol.dispose]: dispose }
+    })
+  }
+
+  async function withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T> {
+    using _held = await lease(contents)
+    return await work()
+  }
+
+  async function writeRefs(dir: string, { headBranch, version, refs }: RefSnapshot): Promise<void> {
+    await locked(dir, async (state) => {
+      if (state.refsVersion === version) return
+      await replaceFile(join(dir, 'packed-refs'), await packedRefs(refs()))
+      await replaceFile(join(dir, 'HEAD'), `ref: ${headBranch}\n`)
+      state.refsVersion = version
+    })
+  }
+
+  async function discard(dir: string): Promise<boolean> {
+    return locked(dir, async (state) => {
+      if (state.readers > 0) return false
+      // Forgotten first: if this is interrupted, the next use builds the directory again.
+      state.prepared = false
+      await rm(dir, { recursive: true, force: true })
+      return true
+    })
+  }
+
+  return {
+    ensure: (contents) => locked(contents.dir, (state) => fill(state, contents)),
+    lease,
+    withReader,
+    writeRefs,
+    discard,
+  }
+}
+
+type State = {
+  readers: number
+  waiting: number
+  tail: Promise<unknown>
+  /** The skeleton has been made or checked by this process. */
+  prepared: boolean
+  refsVersion: string | undefined
+}
+
+function newState(): State {
+  return { readers: 0, waiting: 0, tail: Promise.resolve(), prepared: false, refsVersion: undefined }
+}
+
+async function makeSkeleton(dir: string, config: string): Promise<void> {
+  // What an earlier process left: unfinished files, and refs or alternates that nobody stands for now.
+  const unfinished = (await readdir(dir).catch(() => [])).filter((name) => /\.(tmp|lock)$/.test(name))
+  for (const stale of ['refs', 'packed-refs', 'objects/info/alternates', ...unfinished])
+    await rm(join(dir, stale), { recursive: true, force: true })
+  for (const folder of ['objects/pack', 'objects/info', 'refs/heads'])
+    await mkdir(join(dir, folder), { recursive: true })
+  await replaceFile(join(dir, 'config'), config)
+  // git takes a directory for a repository once HEAD is there.
+  await replaceFile(join(dir, 'HEAD'), 'ref: refs/heads/main\n')
+}
+
+// A sparse filter costs a pattern match for every path, and one that names nothing breaks off in the middle of the pack.
+function configText(hideRefs: readonly RefName[]): string {
+  return `[core]
+	repositoryFormatVersion = 0
+	bare = true
+	hooksPath = /dev/null
+	fsmonitor = false
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[receive]
+	autoGc = false
+[transfer]
+	fsckObjects = true
+${hideRefs.map((ref) => `\thideRefs = "${ref.replaceAll('"', '\\"')}"\n`).join('')}[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[uploadpackfilter "sparse:oid"]
+	allow = false
+[pack]
+	writeReverseIndex = true
+`
+}
+
+const isMultiPackIndex = (name: string) => name.startsWith('multi-pack-index')
+
+/** Indexes come first, so that removing in this order never leaves an index without its pack. */
+function findUnlisted(names: readonly string[], packIds: readonly string[]): string[] {
+  const listed = new Set(packIds)
+  const isListed = (name: string) => listed.has(name.replace(/^pack-/, '').replace(/\..*$/, ''))
+  const unlisted = names.filter((name) => !isMultiPackIndex(name) && !isListed(name))
+  const isIndex = (name: string) => name.endsWith('.idx')
+  return [...unlisted.filter(isIndex), ...unlisted.filter((name) => !isIndex(name))]
+}
+
+async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await unlink(join(folder, name))
+}
+
+async function packedRefs(refs: Iterable<Ref> | AsyncIterable<Ref>): Promise<string> {
+  const sorted = (await Array.fromAsync(refs)).sort((a, b) => compareBytes(a.name, b.name))
+  const lines = ['# pack-refs with: peeled fully-peeled sorted \n']
+  for (const { name, oid, peeled } of sorted) lines.push(`${oid} ${name}\n${peeled ? `^${peeled}\n` : ''}`)
+  return lines.join('')
+}
+
+/** git orders names by their bytes; strings compare by UTF-16 units, which differs beyond the basic plane. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+async function replaceFile(path: string, content: string): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(ignore)) === content) return
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  await writeFile(unfinished, content)
+  await rename(unfinished, path)
+}
+
+const ignore = () => undefined

@@ -1,0 +1,276 @@
+// The one way to run git: arguments that cannot be confused with options, an environment that holds only
+// what is named here, and a process that never outlives the interest in it.
+
+import { spawn } from 'node:child_process'
+import { PassThrough, Readable, type Writable } from 'node:stream'
+import type { TreePath, Value } from '../names.ts'
+import { environment, type Quarantine } from './environment.ts'
+import { feed, type Input } from './feed.ts'
+import type { Launchers } from './launchers.ts'
+import type { ProcessPool, Slot } from './pool.ts'
+
+/** Text written in the source; a plain `string` is refused by the compiler. */
+type Literal<S extends string> = string extends S ? never : S
+
+export type Command<V extends string = never, O extends string = never> = {
+  verb: Literal<V>
+  options?: readonly (Literal<O> | false | undefined)[]
+  values?: readonly Value[]
+  /** Come last, after `--`, and are taken literally. */
+  paths?: readonly TreePath[]
+} & Circumstances
+
+type Circumstances = {
+  /** Settings for this one command. They travel in the environment, so a secret is not in the arguments. */
+  config?: Readonly<Record<string, string>>
+  /** 'open' leaves the writing end to the caller of `start`. */
+  stdin?: Input | 'open'
+  /** The descriptor of a file that takes stdout, past this process. */
+  into?: number
+  quarantine?: Quarantine
+  protocolVersion?: 0 | 1 | 2
+  /** Whose turn it is in the pool, usually an organization. */
+  key?: string
+  signal?: AbortSignal
+  timeoutMs?: number
+  /** Exit codes that are answers and not failures. Default: only 0. */
+  accept?: readonly number[]
+  onStderr?: (chunk: Buffer) => void
+}
+
+export type Collecting = {
+  /** Default 16 MiB. */
+  maxBytes?: number
+  /** What to do with more output than that: fail with OutputTooLarge (default), or cut and say so. */
+  truncate?: boolean
+}
+
+export type Output = { stdout: Buffer; exitCode: number; truncated: boolean }
+
+export type GitProcess = AsyncDisposable & {
+  readonly stdout: Readable
+  /** Present when the command's stdin is 'open'. */
+  readonly stdin: Writable | undefined
+  /** Settles when the process is gone: with its exit code, or with a GitError, a GitTimeout or the signal's reason. */
+  readonly done: Promise<number>
+  /** Kills the process and waits until it is gone. */
+  stop(): Promise<void>
+}
+
+export type Git = {
+  run<V extends string, O extends string>(
+    gitDir: string,
+    command: Command<V, O> & Collecting,
+  ): Promise<Output>
+  /** Resolves when the process runs. Whoever starts one reads stdout to its end or stops it. */
+  start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
+}
+
+/** One repository, and on whose behalf and how long its commands run. */
+export type Repo = {
+  readonly gitDir: string
+  run<V extends string, O extends string>(command: Command<V, O> & Collecting): Promise<Output>
+  start<V extends string, O extends string>(command: Command<V, O>): Promise<GitProcess>
+  /** The same repository under other circumstances. */
+  with(changed: Access): Repo
+}
+
+export type Access = Pick<Circumstances, 'quarantine' | 'key' | 'signal' | 'timeoutMs'>
+
+export function openRepo(git: Git, gitDir: string, access: Access = {}): Repo {
+  return {
+    gitDir,
+    run: (command) => git.run(gitDir, { ...access, ...command }),
+    start: (command) => git.start(gitDir, { ...access, ...command }),
+    with: (changed) => openRepo(git, gitDir, { ...access, ...changed }),
+  }
+}
+
+export type GitSettings = {
+  binary?: string
+  /** PATH for git and its helpers. */
+  path?: string
+  pool?: ProcessPool
+  /** Where processes come from that have been started ahead. */
+  launchers?: Launchers
+  /** For commands that name none; 0 means no bound. */
+  timeoutMs?: number
+}
+
+export class GitError extends Error {
+  override readonly name = 'GitError'
+  readonly args: readonly string[]
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The end of what git said. It may quote repository content, so it is no part of the message. */
+  readonly stderr: string
+  constructor(
+    fields: Pick<GitError, 'args' | 'exitCode' | 'signal' | 'stderr'>,
+    verb: string,
+    cause?: unknown,
+  ) {
+    const how = fields.signal ? `was killed by ${fields.signal}` : `exited with ${fields.exitCode}`
+    super(`git ${verb} ${cause ? 'could not be started' : how}`, { cause })
+    this.args = fields.args
+    this.exitCode = fields.exitCode
+    this.signal = fields.signal
+    this.stderr = fields.stderr
+  }
+}
+
+export class GitTimeout extends Error {
+  override readonly name = 'GitTimeout'
+  constructor(verb: string, timeoutMs: number) {
+    super(`git ${verb} took longer than ${timeoutMs} ms`)
+  }
+}
+
+export class OutputTooLarge extends Error {
+  override readonly name = 'OutputTooLarge'
+  constructor(verb: string, maxBytes: number) {
+    super(`git ${verb} printed more than ${maxBytes} bytes`)
+  }
+}
+
+const maxStderr = 16 * 1024
+const graceMs = 2000
+
+export function createGit(settings: GitSettings = {}): Git {
+  async function start(gitDir: string, command: Plain): Promise<GitProcess> {
+    command.signal?.throwIfAborted()
+    const slot = await settings.pool?.acquire(command.key ?? '', command.signal)
+    try {
+      return launch(settings, gitDir, command, slot)
+    } catch (error) {
+      slot?.release()
+      throw error
+    }
+  }
+
+  async function run(gitDir: string, command: Plain & Collecting): Promise<Output> {
+    const { maxBytes = 16 * 1024 * 1024, truncate = false } = command
+    const child = await start(gitDir, command)
+    const chunks: Buffer[] = []
+    let size = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (size <= maxBytes) chunks.push(chunk)
+      size += chunk.length
+      if (size > maxBytes) void child.stop()
+    })
+    const outcome = await child.done.catch((error: unknown) => {
+      if (size > maxBytes) return 0
+      throw error
+    })
+    if (size > maxBytes && !truncate) throw new OutputTooLarge(command.verb, maxBytes)
+    const stdout = Buffer.concat(chunks)
+    return { stdout: stdout.subarray(0, maxBytes), exitCode: outcome, truncated: size > maxBytes }
+  }
+
+  return { run: run as Git['run'], start: start as Git['start'] }
+}
+
+/** A command whose literals have already been checked by the compiler. */
+type Plain = {
+  verb: string
+  options?: readonly (string | false | undefined)[]
+  values?: readonly Value[]
+  paths?: readonly TreePath[]
+} & Circumstances
+
+function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slot | undefined): GitProcess {
+  const { verb, stdin, accept = [0], signal, timeoutMs = settings.timeoutMs ?? 0 } = command
+  const { binary = 'git' } = settings
+  const args = argumentsOf(gitDir, command)
+  const env = environment(gitDir, { path: settings.path, ...command })
+  const { into } = command
+  const child =
+    settings.launchers?.take(binary, args, env, into) ??
+    spawn(binary, args, {
+      cwd: '/',
+      env,
+      stdio: ['pipe', into ?? 'pipe', 'pipe'],
+      // A group of its own, so that git's helpers end together with it.
+      detached: true,
+    })
+  // One that could not be started may have no pipes; its error follows.
+  const pipes = {
+    in: child.stdin ?? new PassThrough(),
+    out: child.stdout ?? Readable.from([]),
+    err: child.stderr ?? Readable.from([]),
+  }
+
+  pipes.out.on('error', () => {})
+  let stderr = Buffer.alloc(0)
+  pipes.err.on('data', (chunk: Buffer) => {
+    stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
+    command.onStderr?.(chunk)
+  })
+
+  let stopReason: { error: unknown } | undefined
+  let isGone = false
+  let killTimer: NodeJS.Timeout | undefined
+  // Once git is gone its id may be another's, so only a git that still runs is signalled.
+  const kill = (name: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) killGroup(child.pid, name)
+  }
+  const end = (error: unknown) => {
+    if (stopReason || isGone) return
+    stopReason = { error }
+    kill('SIGTERM')
+    killTimer = setTimeout(() => kill('SIGKILL'), graceMs)
+    // Whoever reads learns why it ended, and output that nobody reads does not hold up the end.
+    pipes.out.destroy(error instanceof Error ? error : undefined)
+  }
+  const onAbort = () => end(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const timeout =
+    timeoutMs > 0 ? setTimeout(() => end(new GitTimeout(verb, timeoutMs)), timeoutMs) : undefined
+
+  const done = new Promise<number>((resolve, reject) => {
+    const settle = (code: number | null, killedBy: string | null, cause?: unknown) => {
+      isGone = true
+      clearTimeout(timeout)
+      clearTimeout(killTimer)
+      signal?.removeEventListener('abort', onAbort)
+      slot?.release()
+      if (stopReason) reject(stopReason.error)
+      else if (!cause && code !== null && accept.includes(code)) resolve(code)
+      else {
+        const said = stderr.toString('utf8')
+        reject(new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause))
+      }
+    }
+    child.once('error', (error) => settle(null, null, error))
+    child.once('close', (code, killedBy) => settle(code, killedBy))
+  })
+  // Whoever only reads the stream learns of a failure when asking for `done`.
+  done.catch(() => {})
+  feed(pipes.in, stdin === 'open' ? undefined : (stdin ?? ''), end)
+
+  const stop = async () => {
+    end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
+    await done.catch(() => {})
+  }
+  return {
+    stdout: pipes.out,
+    stdin: stdin === 'open' ? pipes.in : undefined,
+    done,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function argumentsOf(gitDir: string, command: Plain): string[] {
+  const { verb, options = [], values = [], paths } = command
+  const chosen = options.filter((option) => typeof option === 'string')
+  return [`--git-dir=${gitDir}`, verb, ...chosen, ...values, ...(paths ? ['--', ...paths] : [])]
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // It has already gone.
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createProcessPool, PoolFull } from './pool.ts'
+
+test('runs up to its size and makes the rest wait', async () => {
+  const pool = createProcessPool({ size: 2, perKey: 2 })
+  const first = await pool.acquire('a')
+  await pool.acquire('a')
+  const third = pool.acquire('a')
+  assert.deepEqual([pool.running, pool.depth], [2, 1])
+  first.release()
+  first.release()
+  await third
+  assert.deepEqual([pool.running, pool.depth], [2, 0])
+})
+
+test('serves waiting keys in turn, however many one of them has waiting', async () => {
+  const pool = createProcessPool({ size: 1 })
+  const blocker = await pool.acquire('x')
+  const order: string[] = []
+  const work = async (key: string, name: string) => {
+    using _slot = await pool.acquire(key)
+    order.push(name)
+    await turn()
+  }
+  const all = [
+    work('a', 'a1'),
+    work('a', 'a2'),
+    work('a', 'a3'),
+    work('b', 'b1'),
+    work('c', 'c1'),
+    work('b', 'b2'),
+  ]
+  blocker.release()
+  await Promise.all(all)
+  assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  assert.deepEqual([pool.running, pool.depth], [0, 0])
+})
+
+test('leaves room for others when one key holds its share', async () => {
+  const pool = createProcessPool({ size: 4 })
+  const held = [await pool.acquire('a'), await pool.acquire('a'), await pool.acquire('a')]
+  const fourth = pool.acquire('a')
+  const other = await pool.acquire('b')
+  assert.equal(pool.depth, 1)
+  other.release()
+  assert.equal(pool.depth, 1, 'a free slot is not a reason to exceed the share')
+  held[0]?.release()
+  await fourth
+})
+
+test('refuses when too many of one key wait, and others may still wait', async () => {
+  const pool = createProcessPool({ size: 1, maxWaiting: 1 })
+  const slot = await pool.acquire('a')
+  const waiting = pool.acquire('a')
+  await assert.rejects(pool.acquire('a'), PoolFull)
+  const other = pool.acquire('b')
+  slot.release()
+  ;(await waiting).release()
+  ;(await other).release()
+})
+
+test('an aborted wait leaves the queue and takes no slot', async () => {
+  const pool = createProcessPool({ size: 1 })
+  const slot = await pool.acquire('a')
+  const controller = new AbortController()
+  const waiting = pool.acquire('a', controller.signal)
+  controller.abort(new Error('gone'))
+  await assert.rejects(waiting, /gone/)
+  assert.equal(pool.depth, 0)
+  slot.release()
+  assert.equal(pool.running, 0)
+  await assert.rejects(pool.acquire('a', controller.signal), /gone/)
+})

@@ -1,0 +1,106 @@
+import {
+  type AnyContractProcedure,
+  type AnySchema,
+  type ContractProcedure,
+  type ErrorMap,
+  type InferSchemaInput,
+  type InferSchemaOutput,
+  isContractProcedure,
+} from '@orpc/contract'
+import { type Contract, contract, type Issue, type OperationMeta } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { Fault } from '../platform/fault.ts'
+
+/** What a handler knows of the request beside its input. */
+export interface Call {
+  /** Who is calling, on operations that need to know. */
+  caller: Caller
+  /** Who is calling, or undefined for a stranger on operations open to anyone. */
+  visitor: Caller | undefined
+  requestId: string
+  address: string
+  /** The address limits are counted against; undefined for callers they do not apply to. */
+  limitedAddress: string | undefined
+  /** The cookie by which somebody without an account is known again. */
+  anonymous: { secret: string | undefined; remember(secret: string): void }
+}
+
+export type Handler<P> =
+  P extends ContractProcedure<infer I, infer O, ErrorMap, OperationMeta>
+    ? (input: InferSchemaOutput<I>, call: Call) => Promise<InferSchemaInput<O>>
+    : never
+
+/** Handlers in the shape of the contract. An operation without one is absent from the server. */
+export type Handlers<C = Contract> = C extends AnyContractProcedure
+  ? Handler<C>
+  : { [K in keyof C]?: Handlers<C[K]> }
+
+/** An operation as the dispatcher runs it. */
+export interface Operation {
+  path: string
+  meta: OperationMeta
+  parseInput(body: unknown): unknown
+  /** Throws on an answer the contract does not allow: a bug. */
+  checkOutput(output: unknown): void
+  handle(input: unknown, call: Call): Promise<unknown>
+}
+
+export const allOperations = (): { path: string; procedure: AnyContractProcedure }[] => walk(contract, [])
+
+/** The operations that have a handler, by path. */
+export function implement(handlers: Handlers): Map<string, Operation> {
+  const operations = new Map<string, Operation>()
+  for (const { path, procedure } of allOperations()) {
+    const handler = path
+      .slice(1)
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], handlers)
+    if (typeof handler !== 'function') continue
+    const { inputSchema, outputSchema, meta } = procedure['~orpc']
+    operations.set(path, {
+      path,
+      meta: meta as OperationMeta,
+      parseInput: (body) => parseInput(inputSchema, body),
+      checkOutput: (output) => checkOutput(outputSchema, output),
+      handle: handler as Operation['handle'],
+    })
+  }
+  return operations
+}
+
+function walk(node: unknown, keys: string[]): { path: string; procedure: AnyContractProcedure }[] {
+  if (isContractProcedure(node)) return [{ path: `/${keys.join('/')}`, procedure: node }]
+  return Object.entries(node as object).flatMap(([key, child]) => walk(child, [...keys, key]))
+}
+
+const MAX_ISSUES = 100
+
+function parseInput(schema: AnySchema | undefined, body: unknown): unknown {
+  // No body says the same as an empty one.
+  const result = validate(schema, body === undefined ? {} : body)
+  if ('value' in result) return result.value
+  const issues = result.issues.slice(0, MAX_ISSUES)
+  const more = result.issues.length - issues.length
+  throw new Fault('BAD_REQUEST', {
+    issues: more > 0 ? [...issues, { message: `and ${more} more problems` }] : issues,
+  })
+}
+
+function checkOutput(schema: AnySchema | undefined, output: unknown): void {
+  const result = validate(schema, output)
+  if ('issues' in result) throw new Error(`The answer breaks the contract: ${JSON.stringify(result.issues)}`)
+}
+
+function validate(schema: AnySchema | undefined, value: unknown): { value: unknown } | { issues: Issue[] } {
+  if (!schema) return { value }
+  const result = schema['~standard'].validate(value)
+  if (result instanceof Promise) throw new Error('Schemas of the contract are synchronous')
+  if (!result.issues) return { value: result.value }
+  const issues = result.issues.map(({ path = [], message }) => ({
+    path: path
+      .map((step) => (typeof step === 'object' ? step.key : step))
+      .map((key) => (typeof key === 'number' ? key : String(key))),
+    message,
+  }))
+  return { issues }
+}

@@ -1,0 +1,89 @@
+// For tests: a repository made and checked by the stock git command, in a directory that goes away.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
+import { createGit, openRepo, type Repo } from '../git/process/command.ts'
+
+export type TestRepo = Disposable & {
+  root: string
+  gitDir: string
+  repo: Repo
+  /** Runs stock git and gives its output without the last newline. */
+  git(args: readonly string[], input?: string | Uint8Array): string
+  /** Commits files (undefined deletes) upon parents. */
+  commit(files: Record<string, string | undefined>, ...parents: Oid[]): Oid
+  /** A new, empty object directory. */
+  quarantine(): string
+  /** Takes the packs of a quarantine into the repository. */
+  adopt(packDir: string): void
+}
+
+const person = { name: 'Ann', email: 'ann@example.org', date: '1700000000 +0100' }
+const env = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: person.name,
+  GIT_AUTHOR_EMAIL: person.email,
+  GIT_AUTHOR_DATE: person.date,
+  GIT_COMMITTER_NAME: person.name,
+  GIT_COMMITTER_EMAIL: person.email,
+  GIT_COMMITTER_DATE: person.date,
+}
+
+export function createTestRepo(): TestRepo {
+  const root = mkdtempSync(join(tmpdir(), 'trellis-git-'))
+  const gitDir = join(root, 'repo.git')
+  const git: TestRepo['git'] = (args, input) =>
+    execFileSync('git', args, { cwd: gitDir, env, input, maxBuffer: 1 << 28, stdio: 'pipe' })
+      .toString()
+      .replace(/\n$/, '')
+  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', gitDir], { env })
+  let made = 0
+
+  return {
+    root,
+    gitDir,
+    repo: openRepo(createGit(), gitDir),
+    git,
+    commit(files, ...parents) {
+      const index = { ...env, GIT_INDEX_FILE: join(root, `index-${++made}`) }
+      const inIndex = (args: string[], input?: string) =>
+        execFileSync('git', args, { cwd: gitDir, env: index, input }).toString().trim()
+      if (parents[0]) inIndex(['read-tree', parents[0]])
+      for (const [path, content] of Object.entries(files)) {
+        const remove = content === undefined
+        const blob = remove ? '0'.repeat(40) : git(['hash-object', '-w', '--stdin'], content)
+        inIndex(['update-index', '-z', '--index-info'], `${remove ? '0' : '100644'} ${blob}\t${path}\0`)
+      }
+      const tree = inIndex(['write-tree'])
+      return git(['commit-tree', tree, ...parents.flatMap((p) => ['-p', p])], `commit ${made}\n`) as Oid
+    },
+    quarantine() {
+      const objects = join(root, `quarantine-${++made}`)
+      mkdirSync(join(objects, 'pack'), { recursive: true })
+      return objects
+    },
+    adopt(packDir) {
+      for (const file of readdirSync(packDir))
+        execFileSync('cp', [join(packDir, file), join(gitDir, 'objects/pack')])
+    },
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+export function path(text: string): TreePath {
+  const parsed = parseTreePath(text)
+  if (!parsed) throw new Error(`not a path: ${text}`)
+  return parsed
+}
+
+export function oid(text: string): Oid {
+  const parsed = parseOid(text)
+  if (!parsed) throw new Error(`not an id: ${text}`)
+  return parsed
+}
