@@ -24,7 +24,7 @@ onEachDatabase('a database', (create) => {
 
   before(async () => {
     store = await create()
-    database = await openDatabase<Notes>(store.location, steps)
+    database = await openDatabase<Notes>(store.location, { steps })
   })
   beforeEach(() => database.transact((tx) => tx.deleteFrom('notes').execute()))
   after(async () => {

@@ -1,8 +1,11 @@
 import { Kysely, sql, type Transaction } from 'kysely'
-import { type DialectName, type OpenDialect, openPostgres, openSqlite } from './dialects.ts'
+import type { DialectName, OpenDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
+import { type LongTransaction, type OpenTransactions, trackTransactions } from './open-transactions.ts'
+import { openPostgres } from './postgres/open.ts'
 import { runDirectly } from './prepared.ts'
+import { openSqlite } from './sqlite/open.ts'
 
 /** A storage that has no room left. Nothing of the transaction was kept. */
 export class OutOfSpace extends Error {}
@@ -17,7 +20,7 @@ export interface Database<Schema> {
   /**
    * Runs `work` in one transaction; where the database asks for it, from the start again. Throws `OutOfSpace` and
    * `Duplicate`, whatever the database calls them. `work` must wait for nothing but the database: others are waiting for
-   * it, and what it waits for may be one of them.
+   * it, and what it waits for may be one of them. Another transaction inside it throws.
    */
   transact<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Like `transact`, with every other process that calls it kept out until the end. */
@@ -31,19 +34,29 @@ export interface Database<Schema> {
 
 export type DatabaseLocation = { sqlite: string } | { postgres: string; poolSize: number }
 
+export interface DatabaseOptions {
+  steps?: readonly Migration[]
+  /** Hears of transactions that stay open for longer than any should. */
+  onLongTransaction?(long: LongTransaction): void
+  longTransactionMs?: number
+}
+
 const ATTEMPTS = 5
+const LONG_TRANSACTION_MS = 1_000
 
 /** Opens the database and brings its schema up to date. */
 export async function openDatabase<Schema>(
   location: DatabaseLocation,
-  steps: readonly Migration[] = migrations,
+  options: DatabaseOptions = {},
 ): Promise<Database<Schema>> {
+  const { steps = migrations, onLongTransaction = () => {} } = options
   const dialect =
     'sqlite' in location ? openSqlite(location.sqlite) : openPostgres(location.postgres, location)
   const db = new Kysely<Schema>({ dialect: dialect.kysely })
   if (dialect.reads) runDirectly(db, dialect.reads)
+  const open = trackTransactions(options.longTransactionMs ?? LONG_TRANSACTION_MS, onLongTransaction)
   const committed = new WeakMap<Transaction<Schema>, (() => void)[]>()
-  const transact = transactOn(db, dialect, (tx) => {
+  const transact = transactOn(db, dialect, open, (tx) => {
     for (const callback of committed.get(tx) ?? []) callback()
   })
   const database: Database<Schema> = {
@@ -69,7 +82,10 @@ export async function openDatabase<Schema>(
           () => true,
           () => false,
         ),
-    close: () => dialect.close(db),
+    close: () => {
+      open.stop()
+      return dialect.close(db)
+    },
   }
   try {
     await database.transactAlone((tx) => migrate(tx, dialect, steps))
@@ -83,15 +99,17 @@ export async function openDatabase<Schema>(
 function transactOn<Schema>(
   db: Kysely<Schema>,
   dialect: OpenDialect,
+  open: OpenTransactions,
   onCommitted: (tx: Transaction<Schema>) => void,
 ): Database<Schema>['transact'] {
   return async (work) => {
+    const openedBy = open.opener()
     for (let attempt = 1; ; attempt++) {
       let transaction: Transaction<Schema> | undefined
       try {
         const result = await dialect.transact(db, (tx) => {
           transaction = tx
-          return work(tx)
+          return open.run(openedBy, () => work(tx))
         })
         if (transaction) onCommitted(transaction)
         return result

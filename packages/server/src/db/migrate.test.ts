@@ -49,7 +49,7 @@ onEachDatabase('migrations', (create) => {
     given: readonly Migration[],
     work: (database: Database<Marks>) => Promise<void>,
   ): Promise<void> {
-    const database = await openDatabase<Marks>(store.location, given)
+    const database = await openDatabase<Marks>(store.location, { steps: given })
     try {
       await work(database)
     } finally {
@@ -72,7 +72,7 @@ onEachDatabase('migrations', (create) => {
   it('run once when eight open one empty database together', () =>
     withStore(async (store) => {
       const opened = await Promise.all(
-        Array.from({ length: 8 }, () => openDatabase<Marks>(store.location, steps)),
+        Array.from({ length: 8 }, () => openDatabase<Marks>(store.location, { steps })),
       )
       for (const database of opened) {
         assert.deepEqual(await marksIn(database), [1, 2])
@@ -104,7 +104,7 @@ onEachDatabase('migrations', (create) => {
   it('refuse a database that a newer Trellis wrote, in words, and leave it alone', () =>
     withStore(async (store) => {
       await withOpen(store, steps, async () => {})
-      await assert.rejects(openDatabase(store.location, steps.slice(0, 1)), (error) => {
+      await assert.rejects(openDatabase(store.location, { steps: steps.slice(0, 1) }), (error) => {
         assert.ok(error instanceof SchemaTooNew)
         assert.equal(
           error.message,
@@ -128,13 +128,13 @@ onEachDatabase('migrations', (create) => {
           'insert into nowhere values (1)',
         ],
       }
-      await assert.rejects(openDatabase(store.location, [...steps, broken]), /nowhere/)
+      await assert.rejects(openDatabase(store.location, { steps: [...steps, broken] }), /nowhere/)
       await withOpen(store, [], async (database) => {
         await assert.rejects(database.db.selectFrom('marks').selectAll().execute())
         assert.deepEqual(await versionsIn(database), [])
       })
       await withOpen(store, steps, async () => {})
-      await assert.rejects(openDatabase(store.location, [...steps, broken]), /nowhere/)
+      await assert.rejects(openDatabase(store.location, { steps: [...steps, broken] }), /nowhere/)
       await withOpen(store, steps, async (database) => {
         assert.deepEqual(await marksIn(database), [1, 2])
         assert.deepEqual(await versionsIn(database), ['1 first', '2 second'])

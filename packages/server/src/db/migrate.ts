@@ -1,5 +1,5 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
-import type { OpenDialect } from './dialects.ts'
+import type { OpenDialect } from './dialect.ts'
 import type { Migration } from './migrations/index.ts'
 
 /** The database was written by a newer Trellis than this one. */

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
-import type { Kysely, Transaction } from 'kysely'
+import type { Generated, Kysely, Transaction } from 'kysely'
 import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { Migration } from './migrations/index.ts'
 import { prepared, preparedInsert } from './prepared.ts'
 
 interface Notes {
-  notes: { id: string; number: number }
+  notes: { id: string; number: Generated<number> }
 }
 
 const steps: Migration[] = [
   {
     name: 'notes',
     statements: ({ text, integer }) => [
-      `create table notes (id ${text} primary key, number ${integer} not null)`,
+      `create table notes (id ${text} primary key, number ${integer} not null default 0)`,
     ],
   },
 ]
@@ -39,7 +39,7 @@ onEachDatabase('a prepared query', (create) => {
 
   before(async () => {
     store = await create()
-    database = await openDatabase<Notes>(store.location, steps)
+    database = await openDatabase<Notes>(store.location, { steps })
   })
   beforeEach(() => database.transact((tx) => tx.deleteFrom('notes').execute()))
   after(async () => {
@@ -103,6 +103,20 @@ onEachDatabase('a prepared query', (create) => {
         .execute()
       assert.deepEqual(kept, rows)
     }
+  })
+
+  it('inserts rows with other columns than the last time', async () => {
+    const insert = preparedInsert<Notes, 'notes'>('notes')
+    await database.transact(async (tx) => {
+      await insert(tx, [{ id: 'given', number: 7 }])
+      await insert(tx, [{ id: 'left out' }])
+      await insert(tx, [{ number: 8, id: 'other order' }])
+    })
+    assert.deepEqual(await list(database.db, { after: '', limit: 9 }), [
+      { id: 'given', number: 7 },
+      { id: 'left out', number: 0 },
+      { id: 'other order', number: 8 },
+    ])
   })
 
   it('writes outside of a transaction too', async () => {

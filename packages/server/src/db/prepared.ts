@@ -38,21 +38,23 @@ export function prepared<Schema, Values extends object, Row>(
 /** Inserts are cut into these sizes, so that there is a statement of each. */
 const BATCHES = [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
 
-/** Inserts any number of rows that all have the same columns, with statements that are built once. */
+/** Inserts any number of rows that all have the columns of the first, with statements that are built once. */
 export function preparedInsert<Schema, Table extends keyof Schema & string>(
   table: Table,
 ): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<void> {
   type Row = Insertable<Schema[Table]>
-  const statements = new Map<number, (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>>()
+  const statements = new Map<string, (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>>()
 
   function statementFor(size: number, columns: readonly (keyof Row & string)[]) {
-    let statement = statements.get(size)
+    // Rows of the next caller may leave out what has a default, or give it.
+    const key = `${size} ${columns}`
+    let statement = statements.get(key)
     if (!statement) {
       const slots = Array.from({ length: size }, (_, i) =>
         Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
       ) as Row[]
       statement = compileOnce((db) => db.insertInto(table).values(slots))
-      statements.set(size, statement)
+      statements.set(key, statement)
     }
     return statement
   }

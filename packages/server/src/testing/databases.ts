@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe } from 'node:test'
 import pg from 'pg'
 import type { DatabaseLocation } from '../db/database.ts'
-import type { DialectName } from '../db/dialects.ts'
+import type { DialectName } from '../db/dialect.ts'
 
 /** An empty database that a test may do anything with. */
 export interface TestDatabase {

@@ -18,7 +18,7 @@ describe('a PostgreSQL that cuts its connections', () => {
   let database: Database<Notes>
   before(async () => {
     store = await createPostgres()
-    database = await openDatabase<Notes>(store.location, steps)
+    database = await openDatabase<Notes>(store.location, { steps })
   })
   after(async () => {
     await database.close()

@@ -22,7 +22,7 @@ describe('one SQLite file and several processes', () => {
 
   before(async () => {
     store = await createSqlite()
-    database = await openDatabase<Notes>(store.location, steps)
+    database = await openDatabase<Notes>(store.location, { steps })
   })
   after(async () => {
     await database.close()

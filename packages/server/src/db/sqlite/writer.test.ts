@@ -33,7 +33,8 @@ async function withDatabase(
   }
 }
 
-const open = (store: Awaited<ReturnType<typeof createSqlite>>) => openDatabase<Notes>(store.location, steps)
+const open = (store: Awaited<ReturnType<typeof createSqlite>>) =>
+  openDatabase<Notes>(store.location, { steps })
 
 describe('the writer of SQLite', () => {
   it('keeps nothing of a transaction that goes on after SQLite gave it up', () =>

@@ -1,0 +1,37 @@
+import type { Dialect, Kysely, QueryExecutorProvider, Transaction } from 'kysely'
+import type { Direct } from './prepared.ts'
+
+export type DialectName = 'sqlite' | 'postgres'
+
+/** Column types for migrations: everything that has to be said differently to the two databases is said here. */
+export interface ColumnTypes {
+  /** Text ordered by code point, so that pages come in the same order everywhere. */
+  text: string
+  /** Exact up to 2^53. Also flags, as 0 and 1, and Unix milliseconds. */
+  integer: string
+  /** A true boolean, for tables whose rows a library writes. */
+  boolean: string
+  /** A point in time, for tables whose rows a library writes. */
+  instant: string
+}
+
+export interface OpenDialect {
+  name: DialectName
+  kysely: Dialect
+  types: ColumnTypes
+  /** Where prepared queries run at once, of a database that need not be waited for. */
+  reads?: Direct
+  transact<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  close<Schema>(db: Kysely<Schema>): Promise<void>
+  /** Held to the end of the transaction: only one process migrates or initialises at a time. */
+  lockExclusively(tx: QueryExecutorProvider): Promise<void>
+  /** Whether the database gave up on a transaction for reasons that running it again will cure. */
+  isRetryable(error: unknown): boolean
+  isOutOfSpace(error: unknown): boolean
+  /** Whether a row would have been the second with something that must be unique. */
+  isDuplicate(error: unknown): boolean
+}
+
+/** Reads a field in which a driver says what went wrong. */
+export const fieldOf = (error: unknown, name: string): unknown =>
+  error instanceof Error ? (error as unknown as Record<string, unknown>)[name] : undefined
