@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import * as z from 'zod'
+import { isAddressRange } from './addresses.ts'
 
 const MB = 1024 * 1024
 const GB = 1024 * MB
@@ -22,12 +22,6 @@ const httpUrl = z
   .transform((url) => url.replace(/\/+$/, ''))
 const oneOf = <const T extends string>(...values: T[]) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
-
-function isAddressRange(entry: string): boolean {
-  const [address = '', bits = '0', ...rest] = entry.split('/')
-  const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return rest.length === 0 && /^\d+$/.test(bits) && Number(bits) <= widest
-}
 
 interface Setting<T = unknown> {
   about: string
@@ -116,7 +110,10 @@ export const settings = {
   TRELLIS_EGRESS_ALLOW: defaulted(
     'Hosts and CIDR ranges, comma-separated, that imports, webhooks and extensions may reach although they are not public addresses.',
     '',
-    list,
+    list.refine(
+      (entries) => entries.every((entry) => !entry.includes('/') || isAddressRange(entry)),
+      'must be host names, IP addresses or CIDR ranges',
+    ),
   ),
   TRELLIS_WEBHOOKS: defaulted(
     'Whether there are webhooks. While they are `off`, events are delivered nowhere, and not later either.',

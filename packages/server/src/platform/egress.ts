@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
+import { createRanges, isAddressRange, unmapped } from './addresses.ts'
 
 /** An address that this server will not connect to on somebody's behalf. */
 export class EgressRefused extends Error {}
@@ -71,16 +72,16 @@ function createResolver(): Resolve {
  * hosts and ranges an operator trusts in spite of their addresses.
  */
 export function createEgress(allow: readonly string[], resolve: Resolve = createResolver()) {
-  const forbidden = rangesOf(FORBIDDEN_RANGES)
-  const isRange = (entry: string) => isIP(entry.split('/')[0] ?? '') !== 0
-  const allowedRanges = rangesOf(allow.filter(isRange))
-  const allowedHosts = new Set(allow.filter((entry) => !isRange(entry)).map((host) => host.toLowerCase()))
+  const forbidden = createRanges(FORBIDDEN_RANGES)
+  const allowedRanges = createRanges(allow.filter(isAddressRange))
+  const hosts = allow.filter((entry) => !isAddressRange(entry))
+  const allowedHosts = new Set(hosts.map((host) => host.toLowerCase()))
 
   const isAllowedHost = (host: string) => allowedHosts.has(host.toLowerCase())
 
   function isAllowedAddress(address: string): boolean {
     const plain = unmapped(address)
-    return contains(allowedRanges, plain) || (isIP(plain) !== 0 && !contains(forbidden, plain))
+    return allowedRanges.contains(plain) || (isIP(plain) !== 0 && !forbidden.contains(plain))
   }
 
   /** The addresses to choose from when connecting to a host. Throws EgressRefused. */
@@ -94,7 +95,7 @@ export function createEgress(allow: readonly string[], resolve: Resolve = create
 
   return {
     isTrusted: ({ hostname }: URL): boolean =>
-      isAllowedHost(hostname) || contains(allowedRanges, unmapped(bare(hostname))),
+      isAllowedHost(hostname) || allowedRanges.contains(unmapped(bare(hostname))),
 
     /** Looks the host up and gives the address to connect to. Throws EgressRefused. */
     async judge(url: URL): Promise<Destination> {
@@ -129,28 +130,3 @@ const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
 /** `localhost.` is this machine for some resolvers and nothing for others; `localhost` is clear to all. */
 const withoutRoot = (host: string): string => host.replace(/(^|\.)localhost\.$/i, '$1localhost')
-
-function rangesOf(entries: readonly string[]): BlockList {
-  const ranges = new BlockList()
-  for (const entry of entries) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    ranges.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
-  }
-  return ranges
-}
-
-function contains(ranges: BlockList, address: string): boolean {
-  const version = isIP(address)
-  return version !== 0 && ranges.check(address, version === 6 ? 'ipv6' : 'ipv4')
-}
-
-/** ::ffff:127.0.0.1 is 127.0.0.1, also when it is written ::ffff:7f00:1. */
-function unmapped(address: string): string {
-  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (dotted) return dotted
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? []
-  if (!high || !low) return address
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
-  return [a >> 8, a & 255, b >> 8, b & 255].join('.')
-}
