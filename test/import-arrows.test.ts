@@ -13,7 +13,7 @@ interface Import {
 }
 
 const imports = await readImports()
-const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0] : '')
+const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
 const domains = [
   'access',
   'orgs',
@@ -28,6 +28,10 @@ const domains = [
   'events',
   'webhooks',
 ]
+
+/** What doors and domains speak of together: callers, and the errors of protocols that are not ours. */
+const isVocabulary = (file: string) =>
+  ['access/', 'agents/grants.ts', 'agents/registrations.ts'].some((start) => file.startsWith(start))
 
 function refuse(title: string, isWrong: (edge: Import) => boolean): void {
   it(title, () => {
@@ -44,42 +48,61 @@ describe('import arrows in the server', () => {
 
   for (const leaf of ['db', 'git'])
     refuse(
-      `${leaf} is a leaf: it imports nothing of the server but itself`,
-      ({ from, to }) => folderOf(from) === leaf && folderOf(to) !== leaf,
+      `${leaf} is a leaf: it imports nothing of the server but itself and the platform`,
+      ({ from, to }) => folderOf(from) === leaf && ![leaf, 'platform'].includes(folderOf(to)),
     )
 
+  const foundations = ['platform', 'secrets', 'background', 'operations']
   refuse(
-    'everything is put together at the top: app, services and doors, and only main starts it',
-    ({ from, to, typeOnly }) => {
+    'what every domain stands on imports no domain and no door',
+    ({ from, to, typeOnly }) =>
+      foundations.includes(folderOf(from)) &&
+      !foundations.includes(folderOf(to)) &&
+      // Of the database and of callers they know the types.
+      !(typeOnly && ['schema.ts', 'access/caller.ts'].includes(to)),
+  )
+
+  refuse(
+    'everything is put together at the top: only main starts the app, only the app makes the rest',
+    (edge) => {
       const importers: Record<string, string[]> = {
         'main.ts': [],
         'app.ts': ['main.ts'],
-        'doors/open-doors.ts': ['app.ts'],
+        'modules.ts': ['app.ts'],
+        'doors/doors.ts': ['app.ts'],
       }
-      if (to === 'services.ts') return from !== 'app.ts' && !(from === 'doors/open-doors.ts' && typeOnly)
-      return importers[to]?.includes(from) === false
+      return importers[edge.to]?.includes(edge.from) === false && !edge.typeOnly
     },
   )
 
   refuse(
     'a store is imported by its own domain only',
     ({ from, to, typeOnly }) =>
-      /(^|\/)store\.ts$/.test(to) && folderOf(from) !== folderOf(to) && !(from === 'schema.ts' && typeOnly),
+      /(^|\/)([a-z]+-)?store\.ts$/.test(to) &&
+      folderOf(to) !== 'git' &&
+      folderOf(from) !== folderOf(to) &&
+      !(from === 'schema.ts' && typeOnly),
   )
 
   refuse(
     'a store holds SQL: it imports no service and no handler',
-    ({ from, to }) => from.endsWith('/store.ts') && /(service|handlers)\.ts$/.test(to),
+    ({ from, to }) => from.endsWith('store.ts') && /(service|handlers)\.ts$/.test(to),
   )
 
   refuse(
-    'domains know no doors',
-    ({ from, to }) => domains.includes(folderOf(from) ?? '') && folderOf(to) === 'doors',
+    'domains know no doors, and doors no domain but through what they are handed',
+    ({ from, to, typeOnly }) =>
+      (domains.includes(folderOf(from)) && folderOf(to) === 'doors') ||
+      (folderOf(from) === 'doors' && domains.includes(folderOf(to)) && !typeOnly && !isVocabulary(to)),
   )
 
   refuse(
-    'handlers are put together in one place',
-    ({ from, to }) => to.endsWith('/handlers.ts') && from !== 'doors/open-doors.ts',
+    "a domain's handlers are put together by its module, and modules in one place",
+    ({ from, to }) =>
+      (/^[a-z]+\/handlers\.ts$/.test(to) &&
+        domains.includes(folderOf(to)) &&
+        from !== `${folderOf(to)}/module.ts`) ||
+      (to.endsWith('/module.ts') && from !== 'modules.ts'),
   )
 })
 

@@ -148,7 +148,7 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
 
   it('leaves a repository that does not end any more', async () => {
     app.pass(30 * 24 * 60 * 60_000)
-    await app.expiry.run()
+    await app.expire()
     const clone = `git -c http.extraHeader="Authorization: Bearer ${ana.token}" clone -q ${known.REMOTE} kept`
     await git(`${clone} && test "$(git -C kept log -1 --format=%s)" = "Go on"`)
   })

@@ -89,6 +89,7 @@ export const commits = {
     summary: 'Commit file changes to a branch without a clone',
     tag,
     needs: 'repo:write',
+    body: 'commit',
     errors: writeErrors,
   })
     .input(

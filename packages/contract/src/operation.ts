@@ -15,6 +15,8 @@ export interface OperationMeta extends Record<string, unknown> {
   admission: Admission
   /** The power the caller needs, on the repository or organization the input addresses. */
   needs?: Exclude<Scope, '*'>
+  /** How large the body may be: as any JSON, or with files in it. */
+  body: 'json' | 'commit'
 }
 
 /** Every operation may fail in these ways. */
@@ -34,7 +36,7 @@ interface Declaration<Code extends ErrorCode> extends Partial<OperationMeta> {
   errors?: readonly Code[]
 }
 
-const base = oc.$meta<OperationMeta>({ admission: 'credential' })
+const base = oc.$meta<OperationMeta>({ admission: 'credential', body: 'json' })
 
 /** An operation at `POST {path}`; input and output follow with `.input()` and `.output()`. */
 export function operation<const Code extends ErrorCode = never>(

@@ -1,18 +1,23 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { startBackground } from './background/background.ts'
 import { openDatabase } from './db/database.ts'
-import { closeGracefully, openListener, portOf } from './doors/http/server.ts'
-import { openDoors } from './doors/open-doors.ts'
+import { unreadableEnvelope } from './doors/api/envelope.ts'
+import { createDoors } from './doors/doors.ts'
+import { createAddressReader } from './doors/entry/client-address.ts'
+import { closeGracefully, openListener, portOf } from './doors/http/listener.ts'
+import { createRequestMetrics } from './doors/http/request-metrics.ts'
+import { serve } from './doors/http/server.ts'
 import { requireGit } from './git/process/version.ts'
-import { ensureOwner } from './people/first-owner.ts'
+import { createModules } from './modules.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
+import { createRegistry } from './platform/metrics.ts'
 import { claimScratch } from './platform/scratch.ts'
 import type { Schema } from './schema.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
-import { createFoundation, createServices } from './services.ts'
 
 export interface AppDeps {
   config: Config
@@ -24,9 +29,30 @@ export interface AppDeps {
 
 export type App = Awaited<ReturnType<typeof startApp>>
 
-/** Starts a whole Trellis: opens what it keeps, makes the services, opens the doors. */
+/**
+ * Starts a whole Trellis: listens, opens what it keeps, makes the domains, opens the doors. Whoever comes before all is
+ * ready is told to come again.
+ */
 export async function startApp({ config, log, clock = systemClock, checkOutput = false }: AppDeps) {
   await using starting = new AsyncDisposableStack()
+  const { host, port } = config.listen
+  const listener = await openListener(host, port)
+  const baseUrl = config.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(listener)}`
+  // Should anything below fail, nobody is to wait for an answer.
+  starting.defer(async () => {
+    listener.close()
+    listener.closeAllConnections()
+  })
+  const registry = createRegistry()
+  const doors = createDoors({ baseUrl, config })
+  const server = serve(listener, {
+    doors: doors.closed,
+    addressOf: createAddressReader(config.trustedProxies),
+    unreadable: unreadableEnvelope,
+    metrics: createRequestMetrics(registry),
+    log,
+  })
+
   await requireGit()
   const dataDir = resolve(config.data)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -35,56 +61,34 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     config.database.url
       ? { postgres: config.database.url, poolSize: config.database.poolSize }
       : { sqlite: join(dataDir, 'trellis.db') },
+    { onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }) },
   )
   starting.defer(() => database.close())
   await requireSameKey(database, serverKey)
-
-  const foundation = createFoundation({ config, database, clock })
-  const ownerKey = await ensureOwner({ ...foundation, database, clock, newId, dataDir, owner: config.owner })
   const scratch = await claimScratch(join(dataDir, 'scratch'))
-  starting.defer(() => scratch.stop())
+  starting.defer(() => scratch.remove())
 
-  const { host, port } = config.listen
-  const listener = await openListener(host, port)
-  const baseUrl = config.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(listener)}`
-  // Should anything below fail, nobody is to wait for an answer.
-  starting.defer(async () => void listener.close())
-
-  const services = createServices({
-    config,
-    foundation,
-    database,
-    serverKey,
-    dataDir,
-    scratch,
-    baseUrl,
-    clock,
-    log,
-    atEnd: starting,
-  })
+  const base = { config, database, serverKey, dataDir, scratch, baseUrl, clock, newId, log, registry }
+  const { services, handlers, work, close } = await createModules(base)
+  starting.defer(() => close())
+  const { shutdownMs } = config
+  const background = startBackground(work, { database, clock, log, registry, shutdownMs })
   let stopping = false
-  openDoors(listener, {
-    config,
-    database,
-    serverKey,
-    services,
-    baseUrl,
-    clock,
-    log,
-    isStopping: () => stopping,
-    checkOutput,
+  const isStopping = () => stopping
+  server.open(doors.open({ ...base, services, handlers, isStopping, checkOutput }))
+  // No new callers and nothing new in the background, then what both stand on, the last made first.
+  starting.defer(async () => {
+    await Promise.all([closeGracefully(listener, shutdownMs), background.stop()])
   })
-  // The last to be made is the first to go: no new callers, then the services, then what they stand on.
-  starting.defer(() => closeGracefully(listener, config.shutdownMs))
   log.info('listening', { url: baseUrl, database: database.dialect })
 
   const running = starting.move()
   return {
     url: baseUrl,
     /** The owner's API key, only when this start made it. */
-    ownerKey,
+    ownerKey: services.ownerKey,
     database,
-    expiry: services.expiry,
+    background,
     /** Finishes what is in flight, then lets go of everything. */
     async stop(): Promise<void> {
       stopping = true

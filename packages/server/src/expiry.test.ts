@@ -61,7 +61,7 @@ onEachDatabase('what has come to its end', (create) => {
   it('is removed with everything that belonged to a stranger', async () => {
     const { invite, cookie, token } = await stranger('sketch')
     const { id, org_id } = await idsOf('sketch')
-    await expectEvents(app, [], () => app.expiry.run())
+    await expectEvents(app, [], () => app.expire())
     assert.equal(await countRows('git_refs', 'repo_id', id), 1)
 
     app.pass(24 * HOUR)
@@ -70,8 +70,8 @@ onEachDatabase('what has come to its end', (create) => {
     assertFault(await app.call('invites/reveal', { id: invite.id }), 'INVITE_UNAVAILABLE', {
       reason: 'expired',
     })
-    await expectEvents(app, ['repo.deleted sketch'], () => app.expiry.run())
-    await app.expiry.run()
+    await expectEvents(app, ['repo.deleted sketch'], () => app.expire())
+    await app.expire()
     for (const [table, column] of [
       ['repos', 'id'],
       ['git_refs', 'repo_id'],
@@ -91,7 +91,7 @@ onEachDatabase('what has come to its end', (create) => {
     const again = await app.call('invites/createAnonymous', { name: 'sketch' }, { headers: { cookie } })
     assert.notEqual(anonymousCookieIn(again), cookie)
     app.pass(24 * HOUR)
-    await app.expiry.run()
+    await app.expire()
   })
 
   it('is removed with an agent nobody has claimed', async () => {
@@ -100,7 +100,7 @@ onEachDatabase('what has come to its end', (create) => {
     const { id, org_id } = await idsOf('left-alone')
     const { attemptToken, ceremony } = await agent.startClaim(ana.email)
     app.pass(24 * HOUR)
-    await expectEvents(app, ['repo.deleted left-alone'], () => app.expiry.run())
+    await expectEvents(app, ['repo.deleted left-alone'], () => app.expire())
     assert.deepEqual([await countRows('repos', 'id', id), await countRows('orgs', 'id', org_id)], [0, 0])
     assert.equal((await agent.poll()).body.error, 'expired_token')
     const input = { claimAttemptToken: attemptToken, userCode: ceremony.user_code }
@@ -112,7 +112,7 @@ onEachDatabase('what has come to its end', (create) => {
     assert.equal(await countRows('agent_tokens', 'registration_id', agent.registrationId), 0)
     // For a month an old link says so; then nothing is left of the agent.
     app.pass(31 * 24 * HOUR)
-    await app.expiry.run()
+    await app.expire()
     assertFault(
       await app.call('agents/claimComplete', input, { token: ana.token }),
       'AGENT_CLAIM_NOT_FOUND',
@@ -128,7 +128,7 @@ onEachDatabase('what has come to its end', (create) => {
     app.pass(24 * HOUR - 60_000)
     await agent.beClaimed(ana)
     app.pass(30 * 24 * HOUR)
-    await expectEvents(app, [], () => app.expiry.run())
+    await expectEvents(app, [], () => app.expire())
     const { org_id } = await idsOf('kept-by-claim')
     assert.equal(await countRows('orgs', 'id', org_id), 1)
   })
@@ -162,7 +162,7 @@ onEachDatabase('what has come to its end', (create) => {
     assert.deepEqual((await app.call('invites/listAnonymous', {}, { headers: { cookie } })).body.items, [])
     assert.equal((await app.call('repos/get', { name: 'kept-by-sign-in' }, { token })).status, 200)
     app.pass(30 * 24 * HOUR)
-    await expectEvents(app, [], () => app.expiry.run())
+    await expectEvents(app, [], () => app.expire())
     assertFault(await app.call('invites/reveal', { id: invite.id }), 'INVITE_UNAVAILABLE', {
       reason: 'expired',
     })
@@ -176,10 +176,10 @@ onEachDatabase('what has come to its end', (create) => {
     app.pass(12 * HOUR)
     await app.call('invites/createAnonymous', { name: 'late' }, { headers: { cookie: first.cookie } })
     app.pass(12 * HOUR)
-    await expectEvents(app, ['repo.deleted early'], () => app.expiry.run())
+    await expectEvents(app, ['repo.deleted early'], () => app.expire())
     assert.equal(await countRows('orgs', 'id', org_id), 1)
     app.pass(12 * HOUR)
-    await expectEvents(app, ['repo.deleted late'], () => app.expiry.run())
+    await expectEvents(app, ['repo.deleted late'], () => app.expire())
     assert.equal(await countRows('orgs', 'id', org_id), 0)
   })
 
@@ -191,7 +191,7 @@ onEachDatabase('what has come to its end', (create) => {
     )
     assert.ok((await app.database.db.selectFrom('throttles').selectAll().execute()).length > 0)
     app.pass(24 * HOUR)
-    await app.expiry.run()
+    await app.expire()
     assert.equal((await app.database.db.selectFrom('throttles').selectAll().execute()).length, 0)
   })
 })

@@ -1,6 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AgentTables } from './agents/store.ts'
 import type { AnonymousTables } from './anonymous/store.ts'
+import type { TurnTables } from './background/turns.ts'
+import type { WorkerTables } from './background/workers.ts'
 import type { CodeTables } from './code/store.ts'
 import type { Database as AnyDatabase } from './db/database.ts'
 import type { EventTables } from './events/store.ts'
@@ -27,6 +29,8 @@ export type Schema = PeopleTables &
   ThrottleTables &
   EventTables &
   WebhookTables &
+  WorkerTables &
+  TurnTables &
   SettingTables
 
 export type Database = AnyDatabase<Schema>

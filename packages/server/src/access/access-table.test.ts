@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { type ErrorData, type OperationMeta, type Role, Scope } from '@trellis/contract'
-import { allOperations } from '../operations/operations.ts'
+import { allOperations } from '../operations/implement.ts'
 import { mintSecret } from '../secrets/minting.ts'
 import {
   type Answer,

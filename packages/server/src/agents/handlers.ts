@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { AgentsService } from './service.ts'
 
 export const agentsHandlers = (agents: AgentsService): Handlers['agents'] => ({

@@ -1,44 +1,48 @@
-import type { Author, EventsService } from '../events/service.ts'
+import type { Ending } from '../access/endings.ts'
+import { periodic } from '../background/periodic.ts'
+import type { EventsService } from '../events/service.ts'
+import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import type { NewId } from '../platform/ids.ts'
 import type { Throttles } from '../platform/throttles.ts'
 import type { ReposService } from '../repos/service.ts'
-import type { Database, Tx } from '../schema.ts'
 import { createSealer } from '../secrets/sealing.ts'
-import type { ServerKey } from '../secrets/server-key.ts'
 import { createCodeHasher } from './codes.ts'
 import { createGrants } from './grants.ts'
+import { agentsHandlers } from './handlers.ts'
 import { createRegistrationsService } from './registrations.ts'
 import { createAgentsService } from './service.ts'
 import { createSigningKeys } from './signing-keys.ts'
 
-export interface AgentsWiring {
-  database: Database
+const EXPIRE_EVERY_MS = 10 * 60_000
+
+export interface AgentsNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   repos: ReposService
   people: PeopleService
   throttles: Throttles
-  serverKey: ServerKey
-  clock: Clock
-  newId: NewId
-  baseUrl: string
-  limits: Config['limits']
-  revokeCredentialsIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void>
+  ending: Ending
 }
 
-/** Everything about agents, put together. */
-export function createAgents({ serverKey, people, ...shared }: AgentsWiring) {
+export function createAgentsModule(needs: AgentsNeeds) {
+  const { config, serverKey, people } = needs
+  const shared = { ...needs, limits: config.limits }
   const codes = createCodeHasher(serverKey)
   const signingKeys = createSigningKeys({ ...shared, sealer: createSealer(serverKey, 'signing keys') })
-  const grants = createGrants({ ...shared, signingKeys, issuer: shared.baseUrl, personOf: people.get })
+  const grants = createGrants({ ...shared, signingKeys, issuer: needs.baseUrl, personOf: people.get })
+  const registrations = createRegistrationsService({ ...shared, grants, codes })
+  const agents = createAgentsService({ ...shared, codes })
   return {
-    signingKeys,
-    grants,
-    registrations: createRegistrationsService({ ...shared, grants, codes }),
-    agents: createAgentsService({ ...shared, people, codes }),
-  }
+    services: { agents, registrations, grants, signingKeys },
+    handlers: { agents: agentsHandlers(agents) },
+    work: [
+      periodic({
+        name: 'ended agents',
+        everyMs: EXPIRE_EVERY_MS,
+        where: 'one process',
+        run: registrations.deleteEnded,
+      }),
+    ],
+  } satisfies Module
 }

@@ -1,6 +1,7 @@
 import type { AgentRegistrationView, ClaimedAgent } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { type Author, by, type EventsService } from '../events/service.ts'
+import type { Ending } from '../access/endings.ts'
+import { by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
@@ -9,7 +10,7 @@ import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Throttle, Throttles } from '../platform/throttles.ts'
 import type { ReposService } from '../repos/service.ts'
-import type { Database, Tx } from '../schema.ts'
+import type { Database } from '../schema.ts'
 import { hashSecret } from '../secrets/minting.ts'
 import type { CodeHasher } from './codes.ts'
 import { isCodeLive, sameAddress, statusOf } from './registration-state.ts'
@@ -24,8 +25,8 @@ export interface AgentsDeps {
   codes: CodeHasher
   throttles: Throttles
   clock: Clock
-  /** Ends what an agent has handed out: repository tokens and invites. */
-  revokeCredentialsIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void>
+  /** What an agent has handed out. */
+  ending: Ending
 }
 
 const HOUR_MS = 60 * 60 * 1000
@@ -39,7 +40,7 @@ export type AgentsService = ReturnType<typeof createAgentsService>
 
 /** How a person takes an agent on, and lets it go. */
 export function createAgentsService(deps: AgentsDeps) {
-  const { database, events, orgs, repos, people, codes, throttles, clock, revokeCredentialsIn } = deps
+  const { database, events, orgs, repos, people, codes, throttles, clock, ending } = deps
 
   async function open(claimAttemptToken: string) {
     const attempt = await store.findAttempt(database.db, hashSecret(claimAttemptToken))
@@ -136,7 +137,7 @@ export function createAgentsService(deps: AgentsDeps) {
       await database.transact(async (tx) => {
         const revoked = await store.revoke(tx, registrationId, clock())
         if (!revoked) return
-        await revokeCredentialsIn(tx, by(caller), revoked.org_id, registrationId)
+        await ending.endIn(tx, by(caller), { orgId: revoked.org_id, actorId: registrationId })
         await events.append(tx, {
           ...by(caller),
           scope: orgScope(revoked.org_id),

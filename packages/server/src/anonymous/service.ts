@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { anonymousCaller, callerOfAnonymous } from '../access/credentials.ts'
+import type { Ending } from '../access/endings.ts'
 import { type Author, by } from '../events/service.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -20,15 +21,15 @@ export interface AnonymousDeps {
   clock: Clock
   newId: NewId
   limits: { anonymousReposPerAddress: number; provisionalMs: number }
-  /** Makes one actor's invites another's. */
-  handOverInvitesIn(tx: Tx, fromId: string, toId: string): Promise<void>
+  /** What a caller made before they had an account becomes the person's. */
+  ending: Required<Ending>
 }
 
 export type AnonymousService = ReturnType<typeof createAnonymousService>
 
 /** People and programs without an account, each with a small organization that ends by itself. */
 export function createAnonymousService(deps: AnonymousDeps) {
-  const { database, orgs, repos, throttles, clock, newId, limits, handOverInvitesIn } = deps
+  const { database, orgs, repos, throttles, clock, newId, limits, ending } = deps
 
   return {
     find: (secret: string): Promise<Caller | undefined> => callerOfAnonymous(database.db, hashSecret(secret)),
@@ -66,7 +67,7 @@ export function createAnonymousService(deps: AnonymousDeps) {
         if (!taken) return
         await orgs.takeOverIn(tx, taken.org_id, { ...by(person), userId: person.actor.id })
         await repos.liftExpiryIn(tx, taken.org_id)
-        await handOverInvitesIn(tx, taken.id, person.actor.id)
+        await ending.handOverIn(tx, taken.id, person.actor.id)
       })
     },
   }

@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'

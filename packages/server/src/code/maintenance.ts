@@ -22,12 +22,10 @@ export interface MaintenanceDeps {
   scratch: Scratch
   clock: Clock
   log: Log
+  /** Says that a repository may be worth a look. */
+  hint(repoId: string): void
 }
 
-/** A burst of pushes is looked at once, when it is over or has lasted for long. */
-const SETTLE_MS = 3_000
-const LONGEST_BURST_MS = 30_000
-const SWEEP_EVERY_MS = 15 * 60_000
 /** How long nobody must have listed a pack before it goes: whoever has just read the list may still open it. */
 const GRACE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
@@ -35,42 +33,32 @@ const INDEXED_OBJECTS = 2_000
 
 export type Maintenance = ReturnType<typeof createMaintenance>
 
-/** Keeps repositories fast and removes what nobody needs, in the background, one repository at a time. */
+/** Keeps repositories fast and removes what nobody needs. */
 export function createMaintenance(deps: MaintenanceDeps) {
-  const { database, repos, repositories, directories, packs, scratch, clock, log } = deps
-  const due = new Map<string, { since: number; timer: NodeJS.Timeout }>()
+  const { database, repos, repositories, directories, packs, scratch, clock, log, hint } = deps
   /** The packs for which this process has written indexes. */
   const indexed = new Map<string, string>()
-  let work: Promise<void> = Promise.resolve()
-  let stopped = false
-
-  function enqueue(what: string, task: () => Promise<void>): Promise<void> {
-    work = work.then(task).catch((error: unknown) => {
-      if (!stopped) log.error('maintenance failed', { what, error })
-    })
-    return work
-  }
 
   /** Folds small packs together, and writes the indexes that make large repositories fast to read. */
-  async function tend(repoId: string): Promise<void> {
+  async function tend(repoId: string, signal: AbortSignal): Promise<void> {
     const repo = await repos.find(repoId)
-    if (!repo || stopped) return
+    if (!repo) return
     const folder = join(scratch.path, 'maintenance', randomBytes(8).toString('hex'))
     await mkdir(folder, { recursive: true })
     try {
-      await fold(repo, folder)
-      await index(repo, folder)
+      await fold(repo, folder, signal)
+      await index(repo, folder, signal)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
 
-  async function fold(repo: RepoRow, folder: string): Promise<void> {
+  async function fold(repo: RepoRow, folder: string, signal: AbortSignal): Promise<void> {
     const listed = await store.listPacks(database.db, repo.id)
     const folded = planFold(listed).map(({ id }) => id)
     if (folded.length === 0) return
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
-    const pack = await repositories.withGit(repo, undefined, async (git) =>
+    const pack = await repositories.withGit(repo, signal, async (git) =>
       (await foldPacks(git, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
     )
     const replaced = await database
@@ -87,7 +75,7 @@ export function createMaintenance(deps: MaintenanceDeps) {
     if (replaced) log.debug('folded packs', { repo: repo.id, packs: folded.length })
   }
 
-  async function index(repo: RepoRow, folder: string): Promise<void> {
+  async function index(repo: RepoRow, folder: string, signal: AbortSignal): Promise<void> {
     const listed = await store.listPacks(database.db, repo.id)
     const objects = listed.reduce((sum, pack) => sum + pack.objects, 0)
     const contents = await repositories.contents(repo)
@@ -95,12 +83,11 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const isExact = await directories.ensure(contents)
     if (!isExact || objects < INDEXED_OBJECTS || indexed.get(repo.id) === state) return
     const tips = (await repositories.refs(repo)).map(({ oid, peeled }): Oid => peeled ?? oid)
-    await repositories.withGit(repo, undefined, (git) => writeIndexes(git, [...new Set(tips)], folder))
+    await repositories.withGit(repo, signal, (git) => writeIndexes(git, [...new Set(tips)], folder))
     indexed.set(repo.id, state)
   }
 
-  async function sweep(): Promise<void> {
-    await scratch.sweep()
+  async function sweep(signal: AbortSignal): Promise<void> {
     const before = clock() - GRACE_MS
     const unlisted = await database.transact(async (tx) => {
       await store.markUnlisted(tx, clock())
@@ -108,41 +95,16 @@ export function createMaintenance(deps: MaintenanceDeps) {
     })
     for (const id of unlisted) await packs.remove(id)
     // What a crash left between the store and the database.
-    for await (const { packId, modifiedMs } of packs.list())
+    for await (const { packId, modifiedMs } of packs.list()) {
+      if (signal.aborted) return
       if (modifiedMs < before && !(await store.listKnownPacks(database.db, [packId])).has(packId))
         await packs.remove(packId)
+    }
     for (const { repo_id } of await store.listFragmented(database.db, { minPacks: 8, limit: 100 }))
       hint(repo_id)
   }
 
-  function hint(repoId: string): void {
-    if (stopped) return
-    const waiting = due.get(repoId)
-    const since = waiting?.since ?? performance.now()
-    if (performance.now() - since > LONGEST_BURST_MS) return
-    clearTimeout(waiting?.timer)
-    const run = () => {
-      due.delete(repoId)
-      void enqueue('tend', () => tend(repoId))
-    }
-    due.set(repoId, { since, timer: setTimeout(run, SETTLE_MS).unref() })
-  }
-
-  const timer = setInterval(() => void enqueue('sweep', sweep), SWEEP_EVERY_MS).unref()
-  void enqueue('sweep', sweep)
-
-  return {
-    /** Says that a repository may be worth a look. */
-    hint,
-    tend: (repoId: string) => enqueue('tend', () => tend(repoId)),
-    sweep: () => enqueue('sweep', sweep),
-    async stop(): Promise<void> {
-      stopped = true
-      clearInterval(timer)
-      for (const { timer } of due.values()) clearTimeout(timer)
-      await work
-    },
-  }
+  return { tend, sweep }
 }
 
 class Outrun extends Error {}

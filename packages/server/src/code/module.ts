@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Registry } from 'prom-client'
+import { createHints, hinted } from '../background/hinted.ts'
+import { periodic } from '../background/periodic.ts'
 import type { EventsService } from '../events/service.ts'
 import { createCloneCache } from '../git/clones/cache.ts'
 import { createLocalPackStore } from '../git/packs/pack-store.ts'
@@ -7,19 +8,16 @@ import { createWorkingDirectories } from '../git/packs/working-directory.ts'
 import { createGit } from '../git/process/command.ts'
 import { createLaunchers } from '../git/process/launchers.ts'
 import { createProcessPool } from '../git/process/pool.ts'
+import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import { createEgress } from '../platform/egress.ts'
-import type { Log } from '../platform/log.ts'
-import type { Scratch } from '../platform/scratch.ts'
+import type { Egress } from '../platform/egress.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Database } from '../schema.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createFetchService } from './fetch.ts'
 import { createForksService } from './forks.ts'
+import { gitHandlers, historyHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
@@ -30,23 +28,22 @@ import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
 import { createSigners } from './signers.ts'
 
-export interface CodeDeps {
-  config: Config
-  dataDir: string
-  scratch: Scratch
-  database: Database
+/** A burst of pushes is looked at once, when it is over or has lasted for long. */
+const SETTLE_MS = 3_000
+const LONGEST_BURST_MS = 30_000
+const SWEEP_EVERY_MS = 15 * 60_000
+
+export interface CodeNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   people: PeopleService
   repos: ReposService
-  clock: Clock
-  log: Log
-  registry: Registry
+  egress: Egress
 }
 
 /** Everything about what is in repositories, put together. */
-export function createCode({ config, dataDir, scratch, registry, ...shared }: CodeDeps) {
-  const { database, events, orgs, people, repos, clock, log } = shared
+export function createCodeModule(needs: CodeNeeds) {
+  const { config, dataDir, scratch, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
   const launchers = createLaunchers()
@@ -70,45 +67,51 @@ export function createCode({ config, dataDir, scratch, registry, ...shared }: Co
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
-  const landings = createLandings({ database, events, orgs, repos, clock })
-  const signers = createSigners({ people, clock })
-  const maintenance = createMaintenance({
-    database,
+  const landings = createLandings(needs)
+  const signers = createSigners(needs)
+  const hints = createHints()
+  const onLanded = ({ id }: RepoRow) => hints.hint(id)
+  const maintenance = createMaintenance({ ...needs, repositories, directories, packs, hint: hints.hint })
+
+  const refs = createRefsService({ db: database.db, repos, repositories, revisions, landings })
+  const commits = createCommitsService({
     repos,
     repositories,
-    directories,
+    revisions,
+    landings,
     packs,
-    scratch,
-    clock,
-    log,
+    signers,
+    onLanded,
   })
-  const onLanded = ({ id }: RepoRow) => maintenance.hint(id)
+  const browse = createBrowseService({ repos, repositories, revisions })
+  const forks = createForksService(needs)
+  const imports = createImportsService({ ...needs, egress, git, packs, scratchDir: quarantineDir, limits })
 
   return {
-    pool,
-    cache,
-    maintenance,
-    fetches: createFetchService({ repositories, cache }),
-    pushes: createPushService({ repositories, landings, repos, packs, limits, onLanded }),
-    refs: createRefsService({ db: database.db, repos, repositories, revisions, landings }),
-    commits: createCommitsService({ repos, repositories, revisions, landings, packs, signers, onLanded }),
-    browse: createBrowseService({ repos, repositories, revisions }),
-    forks: createForksService({ database, events, orgs, repos }),
-    imports: createImportsService({
-      database,
-      events,
-      repos,
-      egress: createEgress(config.egressAllow),
-      git,
-      packs,
-      clock,
-      scratchDir: quarantineDir,
-      limits,
-    }),
-    async stop(): Promise<void> {
-      await maintenance.stop()
+    services: {
+      fetches: createFetchService({ repositories, cache }),
+      pushes: createPushService({ repositories, landings, repos, packs, limits, onLanded }),
+    },
+    handlers: { git: gitHandlers(refs, commits, browse), repos: historyHandlers(forks, imports) },
+    work: [
+      hinted({
+        name: 'pack folding',
+        hints,
+        settleMs: SETTLE_MS,
+        longestBurstMs: LONGEST_BURST_MS,
+        run: maintenance.tend,
+      }),
+      periodic({
+        name: 'unlisted packs',
+        everyMs: SWEEP_EVERY_MS,
+        where: 'one process',
+        atStart: true,
+        run: maintenance.sweep,
+      }),
+    ],
+    async close() {
       cache.close()
       launchers.close()
     },
-  }
+  } satisfies Module
 }

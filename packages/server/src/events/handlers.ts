@@ -1,5 +1,5 @@
 import { requirePower } from '../access/caller.ts'
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { EventsService } from './service.ts'
 import { orgScope, repoScope } from './types.ts'

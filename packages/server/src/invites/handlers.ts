@@ -1,4 +1,4 @@
-import type { Call, Handlers } from '../operations/operations.ts'
+import type { Call, Handlers } from '../operations/handlers.ts'
 import type { Asker, InvitesService } from './service.ts'
 
 export const invitesHandlers = (invites: InvitesService): Handlers['invites'] => ({

@@ -124,7 +124,7 @@ onEachDatabase('invites', (create) => {
         .executeTakeFirstOrThrow()
       assert.equal(Number(count), 3)
       app.pass(DAY)
-      await app.expiry.run()
+      await app.expire()
       assert.equal((await from('2001:db8:9:9::1')).status, 200)
       const atOnce = await Promise.all(Array.from({ length: 12 }, () => from('203.0.113.77')))
       assert.equal(atOnce.filter(({ status }) => status === 200).length, 3)

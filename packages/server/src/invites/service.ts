@@ -226,16 +226,6 @@ export function createInvitesService(deps: InvitesDeps) {
       return { items: rows.map(present) }
     },
 
-    handOverIn: store.handOver,
-
-    /** Ends what somebody made in an organization they leave, and the clones taken from it. */
-    async revokeCreatedByIn(tx: Tx, author: Author, orgId: string, creatorId: string): Promise<void> {
-      for (const { id, repo_id } of await store.revokeCreatedBy(tx, { orgId, creatorId, now: clock() }))
-        await events.append(tx, { ...author, scope: repoScope(repo_id), type: 'invite.revoked', subject: id })
-      for (const { id } of await store.listRevealedBy(tx, { orgId, creatorId }))
-        await tokens.revokeMintedByIn(tx, author, orgId, id)
-    },
-
     async list(
       caller: Caller,
       { name, cursor, limit }: { name: string; cursor?: string | undefined; limit: number },

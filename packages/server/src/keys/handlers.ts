@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { KeysService } from './service.ts'
 
 export const keysHandlers = (keys: KeysService): Handlers['keys'] => ({

@@ -32,13 +32,6 @@ export type KeysService = ReturnType<typeof createKeysService>
 export function createKeysService({ database, events, orgs, clock, newId, limits }: KeysDeps) {
   const ownerOf = ({ org, actor }: Caller): store.KeyOwner => ({ orgId: org.id, userId: actor.id })
 
-  const told = (author: Author, key: store.KeyRow) => ({
-    ...author,
-    scope: orgScope(key.org_id),
-    subject: key.id,
-    payload: { name: key.name, scopes: key.scopes.split(' ') },
-  })
-
   function requireFuture(expiresAt: number | null | undefined): void {
     if (expiresAt != null && expiresAt <= clock()) throw invalid(['expiresAt'], 'This time has passed')
   }
@@ -125,13 +118,16 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
         return { revoked: true }
       })
     },
-
-    async revokeAllIn(tx: Tx, author: Author, owner: store.KeyOwner): Promise<void> {
-      for (const key of await store.deleteKeysOf(tx, owner))
-        await events.append(tx, { ...told(author, key), type: 'key.revoked' })
-    },
   }
 }
+
+/** What every event of a key says. */
+export const told = (author: Author, key: store.KeyRow) => ({
+  ...author,
+  scope: orgScope(key.org_id),
+  subject: key.id,
+  payload: { name: key.name, scopes: key.scopes.split(' ') },
+})
 
 /** A key never gives more than the credential that made it. */
 function requireNoMoreThanOwn(caller: Caller, scopes: readonly Scope[]): void {

@@ -1,39 +1,7 @@
-import {
-  type AnyContractProcedure,
-  type AnySchema,
-  type ContractProcedure,
-  type ErrorMap,
-  type InferSchemaInput,
-  type InferSchemaOutput,
-  isContractProcedure,
-} from '@orpc/contract'
-import { type Contract, contract, type Issue, type OperationMeta } from '@trellis/contract'
-import type { Caller } from '../access/caller.ts'
+import { type AnyContractProcedure, type AnySchema, isContractProcedure } from '@orpc/contract'
+import { contract, type Issue, type OperationMeta } from '@trellis/contract'
 import { Fault } from '../platform/fault.ts'
-
-/** What a handler knows of the request beside its input. */
-export interface Call {
-  /** Who is calling, on operations that need to know. */
-  caller: Caller
-  /** Who is calling, or undefined for a stranger on operations open to anyone. */
-  visitor: Caller | undefined
-  requestId: string
-  address: string
-  /** The address limits are counted against; undefined for callers they do not apply to. */
-  limitedAddress: string | undefined
-  /** The cookie by which somebody without an account is known again. */
-  anonymous: { secret: string | undefined; remember(secret: string): void }
-}
-
-export type Handler<P> =
-  P extends ContractProcedure<infer I, infer O, ErrorMap, OperationMeta>
-    ? (input: InferSchemaOutput<I>, call: Call) => Promise<InferSchemaInput<O>>
-    : never
-
-/** Handlers in the shape of the contract. An operation without one is absent from the server. */
-export type Handlers<C = Contract> = C extends AnyContractProcedure
-  ? Handler<C>
-  : { [K in keyof C]?: Handlers<C[K]> }
+import type { Call, Handlers } from './handlers.ts'
 
 /** An operation as the dispatcher runs it. */
 export interface Operation {

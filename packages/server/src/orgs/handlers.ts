@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { InvitationsService } from './invitations.ts'
 import type { MembersService } from './members.ts'
 import type { OrgsService } from './service.ts'

@@ -1,6 +1,7 @@
 import type { Member } from '@trellis/contract'
 import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
-import { by, type EventsService } from '../events/service.ts'
+import type { Ending } from '../access/endings.ts'
+import { by, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { forbidden, invalid } from '../platform/fault.ts'
@@ -12,13 +13,13 @@ export interface MembersDeps {
   database: Database
   events: EventsService
   orgs: OrgsService
-  /** Ends what a person who leaves could still come in with. */
-  revokeCredentialsIn(tx: Tx, orgId: string, userId: string): Promise<void>
+  /** What a person who leaves could still come in with. */
+  ending: Ending
 }
 
 export type MembersService = ReturnType<typeof createMembersService>
 
-export function createMembersService({ database, events, orgs, revokeCredentialsIn }: MembersDeps) {
+export function createMembersService({ database, events, orgs, ending }: MembersDeps) {
   /** Nobody but an owner touches an owner, and the last owner stays one. */
   async function requireMayTouch(tx: Tx, inside: Caller, target: store.MemberRow): Promise<void> {
     if (target.role !== 'owner') return
@@ -75,7 +76,7 @@ export function createMembersService({ database, events, orgs, revokeCredentials
         const target = await store.findMember(tx, org.id, userId)
         if (!target) return { removed: false }
         await requireMayTouch(tx, inside, target)
-        await revokeCredentialsIn(tx, org.id, userId)
+        await ending.endIn(tx, bySystem, { orgId: org.id, actorId: userId })
         await store.deleteMember(tx, target.id)
         await events.append(tx, {
           ...by(inside),

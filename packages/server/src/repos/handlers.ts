@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { ReposService } from './service.ts'
 
 export const reposHandlers = (repos: ReposService): Handlers['repos'] => ({

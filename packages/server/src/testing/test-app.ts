@@ -18,6 +18,8 @@ export interface TestApp extends App {
   client(token?: string, org?: string): TrellisClient
   /** Calls an operation and gives status and body, whatever they are. */
   call(path: string, input?: unknown, options?: CallOptions): Promise<Answer>
+  /** Removes what has come to its end, as is done now and then. */
+  expire(): Promise<void>
   /** Signs somebody up and gives their session. */
   signUp(name: string): Promise<{ token: string; userId: string; email: string; slug: string }>
 }
@@ -86,6 +88,10 @@ export async function startTestApp(
     client: (token, org) =>
       createTrellisClient({ url: app.url, ...(token && { token }), ...(org && { org }) }),
     call,
+    async expire() {
+      for (const work of ['expired repositories', 'expired organizations', 'ended agents', 'old throttles'])
+        await app.background.run(work)
+    },
     async signUp(name) {
       const email = `${name}@example.com`
       const response = await fetch(`${app.url}/api/auth/sign-up/email`, {

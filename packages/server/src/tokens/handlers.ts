@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import type { TokensService } from './service.ts'
 
 export const tokensHandlers = (tokens: TokensService): Handlers['tokens'] => ({

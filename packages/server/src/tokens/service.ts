@@ -30,13 +30,6 @@ export type TokensService = ReturnType<typeof createTokensService>
 
 /** Tokens for one repository each: read or write, always expiring. */
 export function createTokensService({ database, events, orgs, repos, clock, newId }: TokensDeps) {
-  const told = (author: Author, token: store.TokenRow) => ({
-    ...author,
-    scope: repoScope(token.repo_id),
-    subject: token.id,
-    payload: { scope: token.scope, op: token.op, expiresAt: isoTime(token.expires_at) },
-  })
-
   async function mintIn(
     tx: Tx,
     author: Author,
@@ -114,13 +107,16 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
         revokedAt: isoTimeOrNull(token.revoked_at),
       }
     },
-
-    async revokeMintedByIn(tx: Tx, author: Author, orgId: string, actorId: string): Promise<void> {
-      const revoked = await store.revokeTokensMintedBy(tx, { orgId, actorId, now: clock() })
-      for (const token of revoked) await events.append(tx, { ...told(author, token), type: 'token.revoked' })
-    },
   }
 }
+
+/** What every event of a token says. */
+export const told = (author: Author, token: store.TokenRow) => ({
+  ...author,
+  scope: repoScope(token.repo_id),
+  subject: token.id,
+  payload: { scope: token.scope, op: token.op, expiresAt: isoTime(token.expires_at) },
+})
 
 const unknownToken: TokenValidation = {
   valid: false,

@@ -1,4 +1,4 @@
-import type { Handlers } from '../operations/operations.ts'
+import type { Handlers } from '../operations/handlers.ts'
 import { Fault } from '../platform/fault.ts'
 import type { DeliveriesService } from './deliveries.ts'
 import type { WebhooksService } from './service.ts'

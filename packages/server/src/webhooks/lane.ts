@@ -1,3 +1,4 @@
+import type { Hold } from '../background/leased.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
@@ -22,16 +23,6 @@ export interface LaneDeps {
   giveUp(webhookId: string, reason: GivenUp): Promise<void>
 }
 
-export interface Hold {
-  senderId: string
-  /** Whether the lines this sender took are still its own. */
-  isHeld(): boolean
-  /** Whether to leave off after the delivery in hand. */
-  isStopping(): boolean
-  /** Ends what is in flight. */
-  abort: AbortSignal
-}
-
 const BATCH = 100
 /** What was read longer ago may have been dropped, or the webhook disabled. */
 const FRESH_MS = 1_000
@@ -46,14 +37,14 @@ export async function workLine(deps: LaneDeps, hold: Hold, taken: store.LineRow)
   const turnEnds = performance.now() + TURN_MS
 
   while (hold.isHeld()) {
-    const line = await lines.findHeldLine(db, { webhookId, senderId: hold.senderId })
+    const line = await lines.findHeldLine(db, { webhookId, workerId: hold.workerId })
     const webhook = line && (await store.findWebhookById(db, webhookId))
     if (!line || !webhook) return
     const mayGoOn = !hold.isStopping() && performance.now() < turnEnds
     const due = mayGoOn ? await lines.listDue(db, { webhookId, now: clock(), limit: BATCH }) : []
     if (due.length === 0) {
       const next = await lines.findNextDue(db, webhookId)
-      if (await database.transact((tx) => lines.releaseLine(tx, line, hold.senderId, next))) return
+      if (await database.transact((tx) => lines.releaseLine(tx, line, hold.workerId, next))) return
       continue
     }
 

@@ -49,26 +49,8 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: n
     await wakeLines(tx, { messageId, now })
 }
 
-/** Tells all that this process lives, and takes the others to be dead that have not said so in time. */
-export async function keepAlive(tx: Tx, id: string, until: number): Promise<void> {
-  await tx
-    .insertInto('webhook_senders')
-    .values({ id, alive_until: until })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ alive_until: until }))
-    .execute()
-}
-
-/** Leaves every line at once to whoever else is there. */
-export async function deleteSender(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom('webhook_senders').where('id', '=', id).execute()
-}
-
-export async function deleteSendersSilentSince(tx: Tx, before: number): Promise<void> {
-  await tx.deleteFrom('webhook_senders').where('alive_until', '<', before).execute()
-}
-
 export interface Claim {
-  senderId: string
+  workerId: string
   now: number
   limit: number
   /** Receivers that have enough to do already. */
@@ -77,7 +59,7 @@ export interface Claim {
   failingToo: boolean
 }
 
-type LineQuery = SelectQueryBuilder<WebhookTables, 'webhook_lines', object>
+type LineQuery = SelectQueryBuilder<Schema, 'webhook_lines', object>
 
 /** Due, and in nobody's hands. */
 function claimable(db: Db, { now, limit, without, failingToo }: Claim) {
@@ -87,13 +69,13 @@ function claimable(db: Db, { now, limit, without, failingToo }: Claim) {
     .where('next_due_at', '<=', now)
     .where((eb) =>
       eb.or([
-        eb('sender_id', 'is', null),
+        eb('worker_id', 'is', null),
         eb.not(
           eb.exists(
             eb
-              .selectFrom('webhook_senders')
-              .select('webhook_senders.id')
-              .whereRef('webhook_senders.id', '=', 'webhook_lines.sender_id')
+              .selectFrom('workers')
+              .select('workers.id')
+              .whereRef('workers.id', '=', 'webhook_lines.worker_id')
               .where('alive_until', '>', now),
           ),
         ),
@@ -114,7 +96,7 @@ export async function claimLines(database: Database, claim: Claim): Promise<Line
     const free = claimable(tx, claim)
     return tx
       .updateTable('webhook_lines')
-      .set({ sender_id: claim.senderId })
+      .set({ worker_id: claim.workerId })
       .where(
         'webhook_id',
         'in',
@@ -126,18 +108,18 @@ export async function claimLines(database: Database, claim: Claim): Promise<Line
   })
 }
 
-const lineOf = prepared((db: Db, { webhookId, senderId }: { webhookId: string; senderId: string }) =>
+const lineOf = prepared((db: Db, { webhookId, workerId }: { webhookId: string; workerId: string }) =>
   db
     .selectFrom('webhook_lines')
     .selectAll()
     .where('webhook_id', '=', webhookId)
-    .where('sender_id', '=', senderId),
+    .where('worker_id', '=', workerId),
 )
 
-/** Undefined when it is no longer in this sender's hands. */
+/** Undefined when it is no longer in this worker's hands. */
 export async function findHeldLine(
   q: Db,
-  held: { webhookId: string; senderId: string },
+  held: { webhookId: string; workerId: string },
 ): Promise<LineRow | undefined> {
   const [line] = await lineOf(q, held)
   return line
@@ -147,26 +129,26 @@ export async function findHeldLine(
 export async function releaseLine(
   tx: Tx,
   line: { webhook_id: string; wakes: number },
-  senderId: string,
+  workerId: string,
   nextDueAt: number | null,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_lines')
-    .set({ sender_id: null, next_due_at: nextDueAt })
+    .set({ worker_id: null, next_due_at: nextDueAt })
     .where('webhook_id', '=', line.webhook_id)
-    .where('sender_id', '=', senderId)
+    .where('worker_id', '=', workerId)
     .where('wakes', '=', line.wakes)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
 /** Gives back lines that were not worked at. */
-export async function returnLines(tx: Tx, webhookIds: readonly string[], senderId: string): Promise<void> {
+export async function returnLines(tx: Tx, webhookIds: readonly string[], workerId: string): Promise<void> {
   await tx
     .updateTable('webhook_lines')
-    .set({ sender_id: null })
+    .set({ worker_id: null })
     .where('webhook_id', 'in', webhookIds)
-    .where('sender_id', '=', senderId)
+    .where('worker_id', '=', workerId)
     .execute()
 }
 

@@ -1,83 +1,83 @@
-import type { Registry } from 'prom-client'
-import type { EventsService } from '../events/service.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import { createEgress } from '../platform/egress.ts'
-import type { Log } from '../platform/log.ts'
+import { type Bell, createBell } from '../background/bell.ts'
+import { periodic } from '../background/periodic.ts'
+import type { EventsService, Subscriber } from '../events/service.ts'
+import type { Base, Module } from '../modules.ts'
+import type { Egress } from '../platform/egress.ts'
 import type { ReposService } from '../repos/service.ts'
-import type { Database } from '../schema.ts'
-import type { Sealer } from '../secrets/sealing.ts'
+import { createSealer } from '../secrets/sealing.ts'
 import { createDeliveriesService } from './deliveries.ts'
+import { createFanOut } from './fan-out.ts'
+import { webhooksHandlers } from './handlers.ts'
 import { createWebhookMetrics } from './metrics.ts'
-import { createPruning } from './pruning.ts'
+import { pruneDeliveries } from './pruning.ts'
 import { createRecorder } from './recorder.ts'
-import { createSender } from './sender.ts'
+import { sendDeliveries } from './sending.ts'
 import { createWebhooksService } from './service.ts'
 import { createSigning } from './signing.ts'
 import { createTransport } from './transport.ts'
 
-export interface WebhooksWiring {
-  config: Config
-  database: Database
+const PRUNE_EVERY_MS = 60 * 60_000
+
+export interface WebhooksNeeds extends Base {
   events: EventsService
   repos: ReposService
-  sealer: Sealer
-  registry: Registry
-  clock: Clock
-  log: Log
+  egress: Egress
+  /** Rung by the fan-out. */
+  bell: Bell
 }
 
-/** Everything about webhooks but the fan-out, put together. */
-export function createWebhooks({
-  config,
-  database,
-  events,
-  repos,
-  sealer,
-  registry,
-  clock,
-  log,
-}: WebhooksWiring) {
+/** Hears of events before anything else of webhooks exists: the bell is all that joins it to those who send. */
+export function createWebhooksSubscriber({ config, database }: Base): {
+  bell: Bell
+  subscribers: Subscriber[]
+} {
+  const bell = createBell()
+  return {
+    bell,
+    subscribers: config.webhooks.enabled ? [createFanOut({ database, wake: bell.ring })] : [],
+  }
+}
+
+export function createWebhooksModule(needs: WebhooksNeeds) {
+  const { config, database, repos, clock, log, bell, egress } = needs
+  if (!config.webhooks.enabled)
+    return { services: {}, handlers: { webhooks: webhooksHandlers(undefined) } } satisfies Module
   const { retryMs, timeoutMs, concurrency, leaseMs, retentionMs } = config.webhooks
-  const egress = createEgress(config.egressAllow)
-  const signing = createSigning(sealer)
-  const metrics = createWebhookMetrics({ registry, db: database.db, clock })
-  const webhooks = createWebhooksService({
-    database,
-    events,
-    repos,
-    egress,
-    signing,
-    clock,
-    limits: config.limits,
-  })
-  const sender = createSender({
-    database,
-    signing,
-    transport: createTransport({ egress, timeoutMs }),
-    recorder: createRecorder({ database }),
-    metrics,
-    clock,
-    log,
-    retryMs,
-    concurrency,
-    leaseMs,
-    shutdownMs: config.shutdownMs,
-    giveUp: async (id, reason) => {
-      if (!(await webhooks.giveUp(id, reason))) return
-      metrics.gaveUp(reason)
-      log.warn('gave up on a webhook', { webhook: id, reason })
-    },
-  })
-  const pruning = createPruning({ database, clock, log, retentionMs })
+  const signing = createSigning(createSealer(needs.serverKey, 'webhook secrets'))
+  const metrics = createWebhookMetrics({ registry: needs.registry, db: database.db, clock })
+  const transport = createTransport({ egress, timeoutMs })
+  const webhooks = createWebhooksService({ ...needs, signing, limits: config.limits })
+  const deliveries = createDeliveriesService({ database, repos, webhooks, clock, wake: bell.ring })
 
   return {
-    webhooks,
-    deliveries: createDeliveriesService({ database, repos, webhooks, clock, wake: sender.nudge }),
-    wake: sender.nudge,
-    async stop(): Promise<void> {
-      await pruning.stop()
-      await sender.stop()
-    },
-  }
+    services: {},
+    handlers: { webhooks: webhooksHandlers({ webhooks, deliveries }) },
+    work: [
+      sendDeliveries({
+        database,
+        signing,
+        transport,
+        recorder: createRecorder({ database }),
+        metrics,
+        clock,
+        retryMs,
+        concurrency,
+        leaseMs,
+        bell,
+        giveUp: async (id, reason) => {
+          if (!(await webhooks.giveUp(id, reason))) return
+          metrics.gaveUp(reason)
+          log.warn('gave up on a webhook', { webhook: id, reason })
+        },
+      }),
+      periodic({
+        name: 'webhook pruning',
+        everyMs: PRUNE_EVERY_MS,
+        where: 'one process',
+        atStart: true,
+        run: (signal) => pruneDeliveries({ database, clock, retentionMs }, signal),
+      }),
+    ],
+    close: () => transport.close(),
+  } satisfies Module
 }

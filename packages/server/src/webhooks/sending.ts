@@ -1,154 +1,73 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../platform/log.ts'
-import { type Hold, type LaneDeps, workLine } from './lane.ts'
+import type { Bell } from '../background/bell.ts'
+import { leased } from '../background/leased.ts'
+import type { Work } from '../background/work.ts'
+import { type LaneDeps, workLine } from './lane.ts'
 import * as lines from './line-store.ts'
 import type { LineRow } from './store.ts'
 
-export interface SenderDeps extends LaneDeps {
-  log: Log
+export interface SendingDeps extends LaneDeps {
   /** Deliveries that may be in flight at once; none with 0. */
   concurrency: number
   /** How long a process may be silent before others take over its lines. */
   leaseMs: number
-  /** How long deliveries in flight may take when the process is told to stop. */
-  shutdownMs: number
+  /** Rung when deliveries were put into lines. */
+  bell: Bell
 }
 
-/** Retries come due without anybody saying so, and other processes leave lines behind. */
-const POLL_MS = 1_000
 /** Of all places, so that one receiver with many webhooks leaves some to the others. */
 const RECEIVER_SHARE = 1 / 8
 /** Receivers that fail may hold a connection for as long as it takes to time out; half of the places is theirs. */
 const FAILING_SHARE = 1 / 2
 
-export type Sender = ReturnType<typeof createSender>
-
-/**
- * Works at the lines of webhooks: each line in the hands of one process at a time, many lines side by side. Which lines
- * are whose stands in the database, so any number of processes share the work, and the lines of one that dies are
- * taken over.
- */
-export function createSender(deps: SenderDeps) {
-  const { database, clock, log, concurrency, leaseMs } = deps
+/** Works at the lines of webhooks: each in the hands of one process at a time, many lines side by side. */
+export function sendDeliveries(deps: SendingDeps): Work {
+  const { database, clock, concurrency, leaseMs, bell } = deps
   const perReceiver = Math.max(1, Math.floor(concurrency * RECEIVER_SHARE))
   const forFailing = Math.max(1, Math.floor(concurrency * FAILING_SHARE))
-  const lanes = new Map<string, { line: LineRow; done: Promise<void> }>()
-  const abort = new AbortController()
-  let sender = { id: randomUUIDv7() as string, aliveUntil: 0 }
-  let stopping = false
-  let pumping: Promise<void> | undefined
-  let again = false
 
-  /** Says that this process lives. If it could not for too long, its lines may be in other hands: it starts anew. */
-  async function beat(): Promise<void> {
-    if (sender.aliveUntil < clock()) sender = { id: randomUUIDv7(), aliveUntil: 0 }
-    const until = clock() + leaseMs
-    await database.transact((tx) => lines.keepAlive(tx, sender.id, until))
-    sender.aliveUntil = until
+  const giveBack = async (webhookIds: readonly string[], workerId: string) => {
+    await database.transact((tx) => lines.returnLines(tx, webhookIds, workerId))
   }
 
-  function start(line: LineRow): void {
-    const { id } = sender
-    const hold: Hold = {
-      senderId: id,
-      isHeld: () => sender.id === id && sender.aliveUntil > clock(),
-      isStopping: () => stopping,
-      abort: abort.signal,
-    }
-    const done = workLine(deps, hold, line)
-      .catch(async (error: unknown) => {
-        if (abort.signal.aborted) return
-        log.error('webhook line failed', { webhook: line.webhook_id, error })
-        // Not at once again: what is broken stays broken for a while.
-        await sleep(POLL_MS, undefined, { ref: false })
-        await database.transact((tx) => lines.returnLines(tx, [line.webhook_id], id)).catch(() => {})
-      })
-      .finally(() => {
-        if (lanes.get(line.webhook_id)?.line === line) lanes.delete(line.webhook_id)
-        nudge()
-      })
-    lanes.set(line.webhook_id, { line, done })
-  }
+  return leased<LineRow>({
+    name: 'webhook sending',
+    concurrency,
+    leaseMs,
+    bell,
+    keyOf: ({ webhook_id }) => webhook_id,
 
-  async function claim(): Promise<boolean> {
-    const open = concurrency - lanes.size
-    if (open <= 0 || stopping) return false
-    if (sender.aliveUntil < clock() + leaseMs / 2) await beat()
-    const busy = new Map<string, number>()
-    let failing = 0
-    for (const { line } of lanes.values()) {
-      busy.set(line.origin, (busy.get(line.origin) ?? 0) + 1)
-      if (line.failing_since !== null) failing++
-    }
-    const claimed = await lines.claimLines(database, {
-      senderId: sender.id,
-      now: clock(),
-      limit: open,
-      without: [...busy].flatMap(([origin, count]) => (count >= perReceiver ? [origin] : [])),
-      failingToo: failing < forFailing,
-    })
-    const surplus: string[] = []
-    for (const line of claimed) {
-      const count = busy.get(line.origin) ?? 0
-      const isFailing = line.failing_since !== null
-      if (lanes.has(line.webhook_id) || count >= perReceiver || (isFailing && failing >= forFailing))
-        surplus.push(line.webhook_id)
-      else {
-        busy.set(line.origin, count + 1)
-        if (isFailing) failing++
-        start(line)
+    async claim({ workerId, room, inHand }) {
+      const busy = new Map<string, number>()
+      let failing = 0
+      for (const line of inHand) {
+        busy.set(line.origin, (busy.get(line.origin) ?? 0) + 1)
+        if (line.failing_since !== null) failing++
       }
-    }
-    if (surplus.length > 0) await database.transact((tx) => lines.returnLines(tx, surplus, sender.id))
-    return claimed.length > surplus.length
-  }
-
-  async function pump(): Promise<void> {
-    do {
-      again = false
-      for (let more = true; more; ) more = await claim()
-    } while (again)
-  }
-
-  /** Something may be due. Only a hint: what it misses is found by looking from time to time. */
-  function nudge(): void {
-    if (stopping || concurrency === 0) return
-    again = true
-    pumping ??= pump()
-      .catch((error: unknown) => {
-        if (!stopping) log.error('taking webhook lines failed', { error })
+      const claimed = await lines.claimLines(database, {
+        workerId,
+        now: clock(),
+        limit: room,
+        without: [...busy].flatMap(([origin, count]) => (count >= perReceiver ? [origin] : [])),
+        failingToo: failing < forFailing,
       })
-      .finally(() => {
-        pumping = undefined
-        // Said between the last look and here.
-        if (again) nudge()
-      })
-  }
-
-  const tend = () =>
-    beat().catch((error: unknown) => {
-      if (!stopping) log.error('webhook sender could not say that it lives', { error })
-    })
-  const timers =
-    concurrency === 0
-      ? []
-      : [setInterval(nudge, POLL_MS).unref(), setInterval(() => void tend(), leaseMs / 3).unref()]
-  nudge()
-
-  return {
-    nudge,
-    /** Lets what is in flight finish for a while, and leaves the rest to whoever comes next. */
-    async stop(): Promise<void> {
-      stopping = true
-      await pumping
-      const done = Promise.all([...lanes.values()].map((lane) => lane.done))
-      await Promise.race([done, sleep(deps.shutdownMs, undefined, { ref: false })])
-      abort.abort()
-      await done
-      for (const timer of timers) clearInterval(timer)
-      await database.transact((tx) => lines.deleteSender(tx, sender.id)).catch(() => {})
-      await deps.transport.close()
+      // What was claimed together may be too much of one receiver, or of failing ones.
+      const taken: LineRow[] = []
+      const surplus: string[] = []
+      for (const line of claimed) {
+        const count = busy.get(line.origin) ?? 0
+        const isFailing = line.failing_since !== null
+        if (count >= perReceiver || (isFailing && failing >= forFailing)) surplus.push(line.webhook_id)
+        else {
+          busy.set(line.origin, count + 1)
+          if (isFailing) failing++
+          taken.push(line)
+        }
+      }
+      if (surplus.length > 0) await giveBack(surplus, workerId)
+      return taken
     },
-  }
+
+    work: (line, hold) => workLine(deps, hold, line),
+    giveBack,
+  })
 }

@@ -35,13 +35,8 @@ interface LinesTable {
   /** Counts what was put into the line, so that nobody leaves it believing it empty. */
   wakes: Generated<number>
   /** Who works at the line. */
-  sender_id: string | null
+  worker_id: string | null
   failing_since: number | null
-}
-
-interface SendersTable {
-  id: string
-  alive_until: number
 }
 
 interface MessagesTable {
@@ -78,7 +73,6 @@ interface DeliveriesTable {
 export interface WebhookTables {
   webhooks: WebhooksTable
   webhook_lines: LinesTable
-  webhook_senders: SendersTable
   webhook_messages: MessagesTable
   webhook_deliveries: DeliveriesTable
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { createLog } from '../platform/log.ts'
 import {
   answerWith,
   onEachDatabase,
@@ -12,7 +11,6 @@ import {
   type TestApp,
   type TestDatabase,
 } from '../testing/index.ts'
-import { createPruning } from './pruning.ts'
 
 const DAY_MS = 86_400_000
 
@@ -57,16 +55,7 @@ onEachDatabase('upkeep of webhooks', (create) => {
     const text = await (await fetch(`${app.url}/metrics`)).text()
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
   }
-  async function prune(): Promise<void> {
-    const pruning = createPruning({
-      database: app.database,
-      clock: app.now,
-      log: createLog('error', (lines) => assert.fail(lines)),
-      retentionMs: 30 * DAY_MS,
-    })
-    await pruning.run()
-    await pruning.stop()
-  }
+  const prune = () => app.background.run('webhook pruning')
 
   it('removes deliveries that ended long ago and their bodies, never what is pending', async () => {
     await hooked('old')

@@ -1,9 +1,10 @@
-import type { ColumnTypes } from '../dialects.ts'
+import type { ColumnTypes } from '../dialect.ts'
 import { foundation } from './0001-foundation.ts'
 import { git } from './0002-git.ts'
 import { agents } from './0003-agents.ts'
 import { webhooks } from './0004-webhooks.ts'
 import { indexes } from './0005-indexes.ts'
+import { house } from './0006-house.ts'
 
 export interface Migration {
   name: string
@@ -11,4 +12,4 @@ export interface Migration {
 }
 
 /** In order, the number is the place in this list. Forward only: what has landed is never edited. */
-export const migrations: readonly Migration[] = [foundation, git, agents, webhooks, indexes]
+export const migrations: readonly Migration[] = [foundation, git, agents, webhooks, indexes, house]

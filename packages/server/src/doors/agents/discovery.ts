@@ -1,11 +1,11 @@
 import { API_PREFIX, Scope } from '@trellis/contract'
+import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
-import type { Door } from '../http/server.ts'
 import { authMd, llmsTxt } from './auth-md.ts'
 import { GRANT_TYPES } from './door.ts'
 
 /** How a program that was answered 401 finds out by itself what to do next. */
-export function createDiscovery(baseUrl: string, agentsMayRegister: boolean): Record<string, Door> {
+export function createDiscovery(baseUrl: string, agentsMayRegister: boolean): Routes {
   const scopes = Scope.options.filter((scope) => scope !== '*')
   const resource = {
     resource: baseUrl,
@@ -32,7 +32,7 @@ export function createDiscovery(baseUrl: string, agentsMayRegister: boolean): Re
     },
   }
   const cached = { 'cache-control': 'public, max-age=300' }
-  const text = (type: string, content: string): Door => {
+  const text = (type: string, content: string): Route => {
     return (exchange) => send(exchange, 200, `${type}; charset=utf-8`, content, cached)
   }
   return {

@@ -4,11 +4,11 @@ import { GrantRefused, type Grants } from '../../agents/grants.ts'
 import { AgentRefusal, type RegistrationsService } from '../../agents/registrations.ts'
 import type { SigningKeys } from '../../agents/signing-keys.ts'
 import { Fault } from '../../platform/fault.ts'
-import { limitedAddress } from '../entry/address.ts'
+import { limitedAddress } from '../entry/client-address.ts'
 import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes, readJson } from '../http/body.ts'
+import type { Route, Routes } from '../http/door.ts'
 import { type Exchange, send, sendJson } from '../http/exchange.ts'
-import type { Door } from '../http/server.ts'
 
 export interface AgentDoorDeps {
   registrations: RegistrationsService
@@ -33,7 +33,7 @@ const Claim = z.object({
 })
 
 /** The endpoints by which an agent registers, asks to be claimed, and gets its tokens. */
-export function createAgentDoor(deps: AgentDoorDeps): Record<string, Door> {
+export function createAgentDoor(deps: AgentDoorDeps): Routes {
   const { registrations, grants, signingKeys, rateLimit, enabled } = deps
 
   async function register(exchange: Exchange): Promise<unknown> {
@@ -74,7 +74,7 @@ export function createAgentDoor(deps: AgentDoorDeps): Record<string, Door> {
   }
 
   /** Limits, then the work, then its outcome in the shapes of these protocols. */
-  const answered = (work: (exchange: Exchange) => Promise<unknown>): Door => {
+  const answered = (work: (exchange: Exchange) => Promise<unknown>): Route => {
     return async (exchange) => {
       try {
         const address = limitedAddress(exchange.address)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { allOperations } from '../../operations/operations.ts'
+import { allOperations } from '../../operations/implement.ts'
 import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '../../testing/index.ts'
 
 /** What the contract promises and the server does not do yet. This list may only shrink. */

@@ -1,32 +1,45 @@
-import type { OutgoingHttpHeaders } from 'node:http'
-import { API_PREFIX } from '@trellis/contract'
+import { API_PREFIX, type OperationMeta } from '@trellis/contract'
 import type { Caller } from '../../access/caller.ts'
-import type { Call, Operation } from '../../operations/operations.ts'
+import type { Call } from '../../operations/handlers.ts'
+import type { Operation } from '../../operations/implement.ts'
 import { Fault, forbidden } from '../../platform/fault.ts'
-import { limitedAddress } from '../entry/address.ts'
 import type { Admission } from '../entry/admission.ts'
+import { limitedAddress } from '../entry/client-address.ts'
 import type { Cookie } from '../entry/cookies.ts'
 import { type BodyLimit, readJson } from '../http/body.ts'
+import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, sendJson } from '../http/exchange.ts'
-import { notFound, wrongMethod } from './envelope.ts'
+import { notFound, wrongMethod } from '../http/failure.ts'
+import type { Cors } from './cors.ts'
+import { refuseInEnvelope } from './envelope.ts'
 
 export interface ApiDeps {
   operations: Map<string, Operation>
   admission: Admission
-  /** How large the body of an operation may be. */
-  bodyLimitOf(path: string): BodyLimit
+  /** How large a body may be, by what the contract says of the operation. */
+  bodyLimits: Record<OperationMeta['body'], BodyLimit>
+  cors: Cors
   anonymousCookie: Cookie
   /** Whether every answer is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
 
+export const createApiFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors }): DoorFront => ({
+  serves: (path) => path.startsWith(`${API_PREFIX}/`),
+  refuse: (exchange, error) =>
+    refuseInEnvelope(exchange, error, { baseUrl, headers: cors.headers(exchange) }),
+})
+
 /**
  * The door of all operations: who is calling, then whether the input is right, then the handler, which asks what
  * exists and what is allowed.
  */
-export function createApi({ operations, admission, bodyLimitOf, checkOutput, anonymousCookie }: ApiDeps) {
-  return async (exchange: Exchange, headers?: OutgoingHttpHeaders): Promise<void> => {
+export function createApi(deps: ApiDeps): Door['handle'] {
+  const { operations, admission, bodyLimits, cors, checkOutput, anonymousCookie } = deps
+  return async (exchange) => {
     const { request, path } = exchange
+    const headers = cors.headers(exchange)
+    if (headers && cors.preflight(exchange, headers)) return
     const operation = operations.get(path.slice(API_PREFIX.length))
     if (!operation || request.method !== 'POST') {
       admission.countStranger(exchange)
@@ -39,7 +52,7 @@ export function createApi({ operations, admission, bodyLimitOf, checkOutput, ano
     const { admission: admitted } = operation.meta
     const visitor = await admission.admit(exchange)
     if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
-    const input = operation.parseInput(await readJson(request, bodyLimitOf(operation.path)))
+    const input = operation.parseInput(await readJson(request, bodyLimits[operation.meta.body]))
     if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
     const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))

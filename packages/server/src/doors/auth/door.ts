@@ -1,9 +1,11 @@
 import type { Auth } from '../../people/auth.ts'
-import { wrongMethod } from '../api/envelope.ts'
-import { addressKey, isLoopback } from '../entry/address.ts'
+import { refuseInEnvelope } from '../api/envelope.ts'
+import { limitedAddress } from '../entry/client-address.ts'
 import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
-import { type Exchange, send } from '../http/exchange.ts'
+import type { Door, DoorFront } from '../http/door.ts'
+import { send } from '../http/exchange.ts'
+import { wrongMethod } from '../http/failure.ts'
 
 export interface AuthDoorDeps {
   auth: Auth
@@ -14,13 +16,19 @@ export interface AuthDoorDeps {
   bodyLimit: BodyLimit
 }
 
+export const createAuthFront = (baseUrl: string): DoorFront => ({
+  serves: (path) => path.startsWith('/api/auth/'),
+  refuse: (exchange, error) => refuseInEnvelope(exchange, error, { baseUrl }),
+})
+
 /** The door to better-auth's own routes, behind our limits. Its answers are its own, not the error envelope. */
-export function createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit }: AuthDoorDeps) {
-  return async (exchange: Exchange): Promise<void> => {
+export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
+  const { auth, baseUrl, rateLimit, passwordLimit, bodyLimit } = deps
+  return async (exchange) => {
     const { request, path, query, address } = exchange
     exchange.route = '/api/auth'
     if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod('GET, POST')
-    const key = isLoopback(address) ? undefined : addressKey(address)
+    const key = limitedAddress(address)
     if (key) rateLimit.take(`address:${key}`)
     const body = await readBytes(request, bodyLimit)
     if (key && path.endsWith('/sign-in/email')) passwordLimit.take(`${key} ${accountIn(body)}`)

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { addressKey, isLoopback } from './address.ts'
 import type { Authenticate } from './authenticate.ts'
+import { limitedAddress } from './client-address.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export type Admission = ReturnType<typeof createAdmission>
@@ -15,7 +15,8 @@ export function createAdmission({
   rateLimit: RateLimit
 }) {
   function countStranger({ address }: Exchange): void {
-    if (!isLoopback(address)) rateLimit.take(`address:${addressKey(address)}`)
+    const limited = limitedAddress(address)
+    if (limited) rateLimit.take(`address:${limited}`)
   }
 
   return {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { describe, it } from 'node:test'
-import { addressKey, createAddressReader, isLoopback } from './address.ts'
+import { isLoopback } from '../../platform/addresses.ts'
+import { addressKey, createAddressReader } from './client-address.ts'
 
 /** As much of a request as the reader looks at. */
 const from = (remoteAddress: string | undefined, forwarded?: string): IncomingMessage =>

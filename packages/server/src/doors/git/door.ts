@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import type { ErrorData } from '@trellis/contract'
 import type { Caller } from '../../access/caller.ts'
 import type { Bytes, FetchService } from '../../code/fetch.ts'
 import type { PushService } from '../../code/push.ts'
@@ -9,10 +10,11 @@ import { parseProtocolVersion, type Service } from '../../git/protocol/advertise
 import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
-import { notFound, wrongMethod } from '../api/envelope.ts'
 import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, isWhole, takeArrived } from '../http/body.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Door, DoorFront } from '../http/door.ts'
+import { type Exchange, send } from '../http/exchange.ts'
+import { bearerChallenge, failureOf, notFound, wrongMethod } from '../http/failure.ts'
 
 export interface GitDoorDeps {
   admission: Admission
@@ -23,16 +25,42 @@ export interface GitDoorDeps {
 
 const IDLE_MS = 10 * 60_000
 
-export const GIT_PREFIX = '/git/'
+const GIT_PREFIX = '/git/'
 
 const PATH =
   /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
 
+/** Git shows its user plain text, and nothing else. */
+export const createGitFront = (baseUrl: string): DoorFront => ({
+  serves: (path) => path.startsWith(GIT_PREFIX),
+  refuse(exchange, error) {
+    const { status, message, headers } = failureOf(error, exchange.requestId)
+    const challenge = status === 401 && {
+      'www-authenticate': ['Basic realm="Trellis"', bearerChallenge(baseUrl)],
+    }
+    send(exchange, status, 'text/plain; charset=utf-8', `${explain(error, message)}\n`, {
+      ...headers,
+      ...challenge,
+    })
+  },
+})
+
+/** What a person at a terminal can act on. */
+function explain(error: unknown, message: string): string {
+  if (!(error instanceof Fault)) return message
+  if (error.code === 'UNAUTHENTICATED')
+    return 'Sign in: any user name, and an API key, repository token or session as the password'
+  const { reason } = error.data as ErrorData<'FORBIDDEN'>
+  if (reason === 'write_frozen') return 'This repository is read-only, or its organization is frozen'
+  return reason ? `${message} (${reason})` : message
+}
+
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
-export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps) {
-  return async (exchange: Exchange): Promise<void> => {
+export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps): Door['handle'] {
+  return async (exchange) => {
     const { request, response, path, query } = exchange
+    exchange.route = '/git'
     const caller = await admission.admit(exchange, { basic: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
     const [, orgSlug, name, action] = PATH.exec(path) ?? []

@@ -1,15 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { Fault } from '../../platform/fault.ts'
-import { isLoopback } from '../entry/address.ts'
-import { type Exchange, send } from './exchange.ts'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Registry } from '../../platform/metrics.ts'
 
-export type Metrics = ReturnType<typeof createMetrics>
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>
 
-/** What Prometheus reads, in a registry of its own for every server. */
-export function createMetrics({ defaults = true } = {}) {
-  const registry = new Registry()
-  if (defaults) collectDefaultMetrics({ register: registry, prefix: 'trellis_' })
+/** How requests go, for Prometheus. */
+export function createRequestMetrics(registry: Registry) {
   const durations = new Histogram({
     name: 'trellis_http_request_duration_seconds',
     help: 'How long requests took, by what they were for and how they ended',
@@ -41,7 +36,6 @@ export function createMetrics({ defaults = true } = {}) {
   }
 
   return {
-    registry,
     began: () => inFlight.inc(),
     ended: (route: string, status: number, ms: number) => {
       inFlight.dec()
@@ -49,19 +43,4 @@ export function createMetrics({ defaults = true } = {}) {
     },
     failed: () => failures.inc(),
   }
-}
-
-/** Metrics tell a lot about a server: they are for its own machine, or for whoever has the token. */
-export function createMetricsDoor({ registry }: Metrics, token: string | undefined) {
-  return async (exchange: Exchange): Promise<void> => {
-    const allowed = token ? hasToken(exchange, token) : isLoopback(exchange.address)
-    if (!allowed) throw new Fault('UNAUTHENTICATED', {})
-    send(exchange, 200, registry.contentType, await registry.metrics(), { 'cache-control': 'no-store' })
-  }
-}
-
-function hasToken({ request }: Exchange, token: string): boolean {
-  const given = Buffer.from(request.headers.authorization ?? '')
-  const wanted = Buffer.from(`Bearer ${token}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
 }

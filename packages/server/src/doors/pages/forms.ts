@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { ServerKey } from '../../secrets/server-key.ts'
-import { Refusal } from '../api/envelope.ts'
 import type { Cookie } from '../entry/cookies.ts'
 import { readBytes } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { Refusal } from '../http/failure.ts'
 import { type Html, html } from './html.ts'
 
 const FORM_LIMIT = { bytes: 16 * 1024, scope: 'git_workspace_memory' } as const

@@ -5,13 +5,18 @@ import { type Exchange, send, sendJson } from '../http/exchange.ts'
 import { html } from './html.ts'
 import { readable, sendPage } from './page.ts'
 
+export interface InvitePageDeps {
+  invites: InvitesService
+  baseUrl: string
+}
+
 export const INVITE_PREFIX = '/invites/'
 
 /**
  * What an invite's URL shows: a page for people, Markdown or JSON for agents. Looking takes nothing; only the button,
  * or the operation, takes a clone: previews of links in chats must not use an invite up.
  */
-export function createInvitePage({ invites, baseUrl }: { invites: InvitesService; baseUrl: string }) {
+export function createInvitePage({ invites, baseUrl }: InvitePageDeps) {
   const idOf = ({ path }: Exchange) => path.slice(INVITE_PREFIX.length)
 
   return {

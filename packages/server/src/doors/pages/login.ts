@@ -1,7 +1,7 @@
 import type { Auth } from '../../people/auth.ts'
 import type { Config } from '../../platform/config.ts'
-import { addressKey, isLoopback } from '../entry/address.ts'
 import type { Authenticate } from '../entry/authenticate.ts'
+import { limitedAddress } from '../entry/client-address.ts'
 import type { RateLimit } from '../entry/rate-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
@@ -70,8 +70,8 @@ ${email}${password('new-password')}
       const fields = await forms.read(exchange)
       const returnTo = localPath(fields.get('return_to'))
       const [name, email, password] = ['name', 'email', 'password'].map((field) => fields.get(field) ?? '')
-      if (!isLoopback(exchange.address))
-        passwordLimit.take(`${addressKey(exchange.address)} ${email?.toLowerCase().slice(0, 254)}`)
+      const address = limitedAddress(exchange.address)
+      if (address) passwordLimit.take(`${address} ${email?.toLowerCase().slice(0, 254)}`)
       const body = { email: email ?? '', password: password ?? '' }
       const answer =
         fields.get('action') === 'sign-up'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { errors } from '@trellis/contract'
 import pg from 'pg'
-import { allOperations } from '../../operations/operations.ts'
+import { allOperations } from '../../operations/implement.ts'
 import {
   createPostgres,
   createSqlite,

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts'
 import { generateOpenApi, type OpenApiDocument } from '../api/openapi.ts'
+import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
-import type { Door } from '../http/server.ts'
 import { pageCss } from './page.ts'
 import { referenceCss, referencePage } from './reference.ts'
 
@@ -10,13 +10,13 @@ export interface PagesDeps {
   limits: Config['limits']
   /** Whether the server can do its work: the database answers, and it is not about to stop. */
   isReady(): Promise<boolean>
-  metrics: Door
+  metrics: Route
 }
 
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** Everything that is read with GET at a path of its own. */
-export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): Record<string, Door> {
+export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): Routes {
   let document: Promise<OpenApiDocument> | undefined
   const openApi = () => {
     document ??= generateOpenApi(baseUrl)

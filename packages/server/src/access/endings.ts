@@ -1,0 +1,26 @@
+import type { Author } from '../events/service.ts'
+import type { Tx } from '../schema.ts'
+
+/** Somebody in an organization: a person, an agent, a caller without an account. */
+export interface Standing {
+  orgId: string
+  actorId: string
+}
+
+/** What becomes of the things a domain keeps for an actor. Every domain that hands something out gives one. */
+export interface Ending {
+  /** The actor's access ends, and with it what they handed out. */
+  endIn(tx: Tx, author: Author, who: Standing): Promise<void>
+  /** Another actor takes the place of this one. */
+  handOverIn?(tx: Tx, fromId: string, toId: string): Promise<void>
+}
+
+/** All endings as one. */
+export const together = (endings: readonly Ending[]): Required<Ending> => ({
+  async endIn(tx, author, who) {
+    for (const ending of endings) await ending.endIn(tx, author, who)
+  },
+  async handOverIn(tx, fromId, toId) {
+    for (const ending of endings) await ending.handOverIn?.(tx, fromId, toId)
+  },
+})

@@ -1,0 +1,149 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bell } from './bell.ts'
+import type { Running, Tools, Work } from './work.ts'
+import { deleteWorker, keepAlive } from './workers.ts'
+
+/** In whose hands an item is, and for how long yet. */
+export interface Hold {
+  workerId: string
+  /** Whether what this worker took is still its own. */
+  isHeld(): boolean
+  /** Whether to leave off as soon as that can be done well. */
+  isStopping(): boolean
+  /** Ends what is in flight. */
+  abort: AbortSignal
+}
+
+export interface LeasedWork<Item> {
+  name: string
+  /** How many items may be in hand at once; with 0 this process leaves them to others. */
+  concurrency: number
+  /** How long a process may be silent before others take over what it holds. */
+  leaseMs: number
+  /** Rung when something may have come due. */
+  bell: Bell
+  keyOf(item: Item): string
+  /** Takes items that are due and in no living worker's hands, up to `room`. */
+  claim(claim: { workerId: string; room: number; inHand: readonly Item[] }): Promise<Item[]>
+  /** Works at an item and gives it back. */
+  work(item: Item, hold: Hold): Promise<void>
+  /** Gives back what was not worked at, so that somebody may take it at once. */
+  giveBack(keys: readonly string[], workerId: string): Promise<void>
+}
+
+/** Things come due without anybody saying so, and other processes leave some behind. */
+const POLL_MS = 1_000
+
+/**
+ * Work that any number of processes share. Which item is in whose hands stands in the database, beside a row for each
+ * worker that says it lives; what one that dies held is taken over by the others.
+ */
+export function leased<Item>(spec: LeasedWork<Item>): Work {
+  return {
+    name: spec.name,
+    start: (tools) => (spec.concurrency === 0 ? { stop: async () => {} } : startWorker(spec, tools)),
+  }
+}
+
+function startWorker<Item>(
+  spec: LeasedWork<Item>,
+  { database, clock, log, attempt, shutdownMs }: Tools,
+): Running {
+  const { name, concurrency, leaseMs, bell, keyOf } = spec
+  const inHand = new Map<string, { item: Item; done: Promise<void> }>()
+  const abort = new AbortController()
+  let worker = { id: randomUUIDv7() as string, aliveUntil: 0 }
+  let stopping = false
+  let claiming: Promise<void> | undefined
+  let again = false
+
+  /** Says that this worker lives. If it could not for too long, others may hold what it had: it starts anew. */
+  async function beat(): Promise<void> {
+    if (worker.aliveUntil < clock()) worker = { id: randomUUIDv7(), aliveUntil: 0 }
+    const until = clock() + leaseMs
+    await database.transact((tx) => keepAlive(tx, worker.id, until))
+    worker.aliveUntil = until
+  }
+
+  function take(item: Item): void {
+    const { id } = worker
+    const key = keyOf(item)
+    const hold: Hold = {
+      workerId: id,
+      isHeld: () => worker.id === id && worker.aliveUntil > clock(),
+      isStopping: () => stopping,
+      abort: abort.signal,
+    }
+    const done = attempt(name, () => spec.work(item, hold), { signal: abort.signal, item: key })
+      .then(async (succeeded) => {
+        if (succeeded || abort.signal.aborted) return
+        // Not at once again: what is broken stays broken for a while.
+        await sleep(POLL_MS, undefined, { ref: false })
+        await spec.giveBack([key], id).catch(() => {})
+      })
+      .finally(() => {
+        if (inHand.get(key)?.item === item) inHand.delete(key)
+        look()
+      })
+    inHand.set(key, { item, done })
+  }
+
+  async function claim(): Promise<boolean> {
+    const room = concurrency - inHand.size
+    if (room <= 0 || stopping) return false
+    if (worker.aliveUntil < clock() + leaseMs / 2) await beat()
+    const items = [...inHand.values()].map(({ item }) => item)
+    const claimed = await spec.claim({ workerId: worker.id, room, inHand: items })
+    // One that is still being given back here; its row says otherwise already.
+    const surplus = claimed.map(keyOf).filter((key) => inHand.has(key))
+    if (surplus.length > 0) await spec.giveBack(surplus, worker.id)
+    for (const item of claimed) if (!surplus.includes(keyOf(item))) take(item)
+    return claimed.length > surplus.length
+  }
+
+  async function claimAll(): Promise<void> {
+    do {
+      again = false
+      for (let more = true; more; ) more = await claim()
+    } while (again)
+  }
+
+  /** Something may be due. */
+  function look(): void {
+    if (stopping) return
+    again = true
+    claiming ??= claimAll()
+      .catch((error: unknown) => {
+        if (!stopping) log.error('background work could not be taken', { work: name, error })
+      })
+      .finally(() => {
+        claiming = undefined
+        // Said between the last look and here.
+        if (again) look()
+      })
+  }
+
+  const tend = () =>
+    beat().catch((error: unknown) => {
+      if (!stopping) log.error('a worker could not say that it lives', { work: name, error })
+    })
+
+  bell.listen(look)
+  const timers = [setInterval(look, POLL_MS).unref(), setInterval(() => void tend(), leaseMs / 3).unref()]
+  look()
+
+  return {
+    /** Lets what is in flight finish for a while, and leaves the rest to whoever comes next. */
+    async stop(): Promise<void> {
+      stopping = true
+      await claiming
+      const done = Promise.all([...inHand.values()].map((held) => held.done))
+      await Promise.race([done, sleep(shutdownMs, undefined, { ref: false })])
+      abort.abort()
+      await done
+      for (const timer of timers) clearInterval(timer)
+      await database.transact((tx) => deleteWorker(tx, worker.id)).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
+import { OutOfSpace } from '../../db/database.ts'
+import { PoolFull } from '../../git/process/pool.ts'
+import { Fault } from '../../platform/fault.ts'
+
+/** A failure that the contract does not declare, such as a path that leads nowhere. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly headers: Record<string, string>
+
+  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.headers = headers
+  }
+}
+
+export const notFound = () => new Refusal(404, 'NOT_FOUND', 'There is nothing here')
+
+export const wrongMethod = (allow: string) =>
+  new Refusal(405, 'METHOD_NOT_SUPPORTED', `Use ${allow} here`, { allow })
+
+/** What may be told of an error, whoever tells it. What was not meant to be shown is not in it. */
+export interface Failure extends ErrorEnvelope {
+  headers: Record<string, string>
+}
+
+/** The one place where errors become what clients may know. */
+export function failureOf(error: unknown, requestId: string): Failure {
+  if (error instanceof Fault) {
+    const { code, status, message, data } = error
+    return { defined: true, code, status, message, data, headers: retryAfter(error) }
+  }
+  if (error instanceof Refusal) return undeclared(error)
+  if (error instanceof PoolFull)
+    return undeclared({
+      status: 503,
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'Too many git operations are waiting; try again in a moment',
+    })
+  if (error instanceof OutOfSpace)
+    return undeclared({
+      status: 507,
+      code: 'INSUFFICIENT_STORAGE',
+      message: 'The server has no room left; nothing was changed',
+    })
+  return undeclared({
+    status: 500,
+    code: 'INTERNAL_SERVER_ERROR',
+    message: `Something went wrong on our side. Mention request ${requestId} when you report it.`,
+  })
+}
+
+function undeclared({
+  status,
+  code,
+  message,
+  headers = {},
+}: Pick<Failure, 'status' | 'code' | 'message'> & { headers?: Record<string, string> }): Failure {
+  return { defined: false, code, status, message, data: {}, headers }
+}
+
+function retryAfter({ code, data }: Fault): Record<string, string> {
+  if (code !== 'TOO_MANY_REQUESTS') return {}
+  const { retryAfterMs = 0 } = data as ErrorData<'TOO_MANY_REQUESTS'>
+  return { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+}
+
+/** Where a program that has no credential finds out how to get one. */
+export const bearerChallenge = (baseUrl: string): string =>
+  `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`

@@ -1,0 +1,41 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const HEADERS_TIMEOUT_MS = 15_000
+const KEEP_ALIVE_MS = 75_000
+const IDLE_SWEEP_MS = 20
+
+/** Starts to listen, so that the port is known; `serve` has to follow in the same turn of the event loop. */
+export function openListener(host: string, port: number): Promise<Server> {
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Without one the answer is ours to give.
+    requireHostHeader: false,
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve(server)
+    })
+  })
+}
+
+export const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+/** Takes no new connections and waits for the answers under way, for `graceMs` at the most. */
+export function closeGracefully(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection falls idle when its answer is out; its client would keep it open for the next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
+    const impatient = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearInterval(sweep)
+      clearTimeout(impatient)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,20 @@
+import { timingSafeEqual } from 'node:crypto'
+import { isLoopback } from '../../platform/addresses.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Registry } from '../../platform/metrics.ts'
+import { type Exchange, send } from '../http/exchange.ts'
+
+/** Metrics tell a lot about a server: they are for its own machine, or for whoever has the token. */
+export function createMetricsPage(registry: Registry, token: string | undefined) {
+  return async (exchange: Exchange): Promise<void> => {
+    const allowed = token ? hasToken(exchange, token) : isLoopback(exchange.address)
+    if (!allowed) throw new Fault('UNAUTHENTICATED', {})
+    send(exchange, 200, registry.contentType, await registry.metrics(), { 'cache-control': 'no-store' })
+  }
+}
+
+function hasToken({ request }: Exchange, token: string): boolean {
+  const given = Buffer.from(request.headers.authorization ?? '')
+  const wanted = Buffer.from(`Bearer ${token}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

@@ -1,0 +1,19 @@
+import type { AnonymousService } from '../anonymous/service.ts'
+import type { EventsService } from '../events/service.ts'
+import type { Base, Module } from '../modules.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { TokensService } from '../tokens/service.ts'
+import { invitesHandlers } from './handlers.ts'
+import { createInvitesService } from './service.ts'
+
+export interface InvitesNeeds extends Base {
+  events: EventsService
+  repos: ReposService
+  tokens: TokensService
+  anonymous: AnonymousService
+}
+
+export function createInvitesModule(needs: InvitesNeeds) {
+  const invites = createInvitesService({ ...needs, anonymousAccess: needs.config.anonymous })
+  return { services: { invites }, handlers: { invites: invitesHandlers(invites) } } satisfies Module
+}

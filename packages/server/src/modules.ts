@@ -1,0 +1,149 @@
+import { together } from './access/endings.ts'
+import { createAgentsModule } from './agents/module.ts'
+import { createAnonymousModule } from './anonymous/module.ts'
+import { periodic } from './background/periodic.ts'
+import type { Work } from './background/work.ts'
+import { createCodeModule } from './code/module.ts'
+import { createEventsModule } from './events/module.ts'
+import { createEventsService } from './events/service.ts'
+import { createInviteEnding } from './invites/ending.ts'
+import { createInvitesModule } from './invites/module.ts'
+import { createKeyEnding } from './keys/ending.ts'
+import { createKeysModule } from './keys/module.ts'
+import { type Handlers, mergeHandlers } from './operations/handlers.ts'
+import { createOrgsModule } from './orgs/module.ts'
+import { createPeopleModule } from './people/module.ts'
+import { createPeopleService } from './people/service.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Config } from './platform/config.ts'
+import { createEgress } from './platform/egress.ts'
+import type { NewId } from './platform/ids.ts'
+import type { Log } from './platform/log.ts'
+import type { Registry } from './platform/metrics.ts'
+import { SCRATCH_BEAT_MS, type Scratch } from './platform/scratch.ts'
+import { createThrottles, type Throttles } from './platform/throttles.ts'
+import { createReposModule } from './repos/module.ts'
+import type { Database } from './schema.ts'
+import type { ServerKey } from './secrets/server-key.ts'
+import { createTokenEnding } from './tokens/ending.ts'
+import { createTokensModule } from './tokens/module.ts'
+import { createWebhooksModule, createWebhooksSubscriber } from './webhooks/module.ts'
+
+/** What every domain may stand on. */
+export interface Base {
+  config: Config
+  database: Database
+  serverKey: ServerKey
+  dataDir: string
+  scratch: Scratch
+  /** Where clients reach this server. */
+  baseUrl: string
+  clock: Clock
+  newId: NewId
+  log: Log
+  registry: Registry
+}
+
+/** What a domain gives to the whole. */
+export interface Module {
+  /** What other domains and the doors call. */
+  services: object
+  /** The operations it answers. */
+  handlers?: Handlers
+  /** What goes on beside the requests. */
+  work?: readonly Work[]
+  /** Lets go of what it holds, when no request and no work is under way any more. */
+  close?(): Promise<void>
+}
+
+export type Modules = Awaited<ReturnType<typeof createModules>>
+export type Services = Modules['services']
+
+/**
+ * Every domain, after those it needs. What several of them offer to one that comes before them is a list: those who
+ * hear of events, and what ends with an actor.
+ */
+export async function createModules(base: Base) {
+  const { database, config, clock } = base
+  const { bell, subscribers } = createWebhooksSubscriber(base)
+  const events = createEventsService({ ...base, subscribers })
+  const tokenEnding = createTokenEnding({ events, clock })
+  const ending = together([
+    createKeyEnding({ events }),
+    tokenEnding,
+    createInviteEnding({ events, tokens: tokenEnding, clock }),
+  ])
+  const people = createPeopleService({ db: database.db })
+  const throttles = createThrottles({ database, clock })
+  const egress = createEgress(config.egressAllow)
+  const shared = { ...base, events, ending, people, throttles, egress }
+
+  const orgsModule = createOrgsModule(shared)
+  const { orgs, invitations } = orgsModule.services
+  const keysModule = createKeysModule({ ...shared, orgs })
+  const { keys } = keysModule.services
+  const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys })
+  const reposModule = createReposModule({ ...shared, orgs })
+  const { repos } = reposModule.services
+  const eventsModule = createEventsModule({ events, repos })
+  const codeModule = createCodeModule({ ...shared, orgs, repos })
+  const tokensModule = createTokensModule({ ...shared, orgs, repos })
+  const { tokens } = tokensModule.services
+  const anonymousModule = createAnonymousModule({ ...shared, orgs, repos })
+  const { anonymous } = anonymousModule.services
+  const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
+  const agentsModule = createAgentsModule({ ...shared, orgs, repos })
+  const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+
+  const modules: Module[] = [
+    orgsModule,
+    keysModule,
+    peopleModule,
+    reposModule,
+    eventsModule,
+    codeModule,
+    tokensModule,
+    anonymousModule,
+    invitesModule,
+    agentsModule,
+    webhooksModule,
+  ]
+  return {
+    services: {
+      ...orgsModule.services,
+      ...keysModule.services,
+      ...peopleModule.services,
+      ...reposModule.services,
+      ...codeModule.services,
+      ...anonymousModule.services,
+      ...invitesModule.services,
+      ...agentsModule.services,
+    },
+    handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
+    work: [
+      ...scratchUpkeep(base.scratch),
+      forgetThrottles(throttles),
+      ...modules.flatMap(({ work }) => work ?? []),
+    ],
+    /** The last to be made is the first to go. */
+    async close(): Promise<void> {
+      for (const { close } of modules.toReversed()) await close?.()
+    },
+  }
+}
+
+const forgetThrottles = ({ sweep }: Throttles): Work =>
+  periodic({ name: 'old throttles', everyMs: 10 * 60_000, where: 'one process', run: sweep })
+
+function scratchUpkeep({ beat, sweep }: Scratch): Work[] {
+  return [
+    periodic({ name: 'scratch beat', everyMs: SCRATCH_BEAT_MS, where: 'each process', run: beat }),
+    periodic({
+      name: 'abandoned scratch',
+      everyMs: 15 * 60_000,
+      where: 'one process',
+      atStart: true,
+      run: sweep,
+    }),
+  ]
+}

@@ -1,0 +1,35 @@
+import type { KeysService } from '../keys/service.ts'
+import type { Base, Module } from '../modules.ts'
+import type { InvitationsService } from '../orgs/invitations.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import { createAuth } from './auth.ts'
+import { ensureOwner } from './first-owner.ts'
+import type { PeopleService } from './service.ts'
+
+export interface PeopleNeeds extends Base {
+  /** Made before all domains, because others ask it who somebody is. */
+  people: PeopleService
+  orgs: OrgsService
+  invitations: InvitationsService
+  keys: KeysService
+}
+
+/** How people come in, the first of them without being asked. */
+export async function createPeopleModule(needs: PeopleNeeds) {
+  const { config, database, newId, baseUrl, serverKey, people, orgs, invitations } = needs
+  const auth = createAuth({
+    database,
+    newId,
+    baseUrl,
+    secret: serverKey.derive('sessions'),
+    signUp: config.signUp,
+    providers: config.providers,
+    trustedOrigins: config.corsOrigins,
+    isInvited: invitations.admits,
+    welcome: async (user) => {
+      await database.transact((tx) => orgs.createPersonalIn(tx, user))
+    },
+  })
+  const ownerKey = await ensureOwner({ ...needs, owner: config.owner })
+  return { services: { people, auth, ownerKey } } satisfies Module
+}
