@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../db/database.ts'
+import { createLog } from '../platform/log.ts'
+import { createRegistry, type Registry } from '../platform/metrics.ts'
+import type { Database, Schema } from '../schema.ts'
+import { createSqlite, onEachDatabase, type TestDatabase } from '../testing/index.ts'
+import { startBackground } from './background.ts'
+import { createBell } from './bell.ts'
+import { createHints, hinted } from './hinted.ts'
+import { leased } from './leased.ts'
+import { periodic } from './periodic.ts'
+import type { Work } from './work.ts'
+
+/** A server's background without the server. */
+function start(database: Database, works: Work[], { shutdownMs = 1_000, clock = Date.now } = {}) {
+  const logged: string[] = []
+  const registry: Registry = createRegistry()
+  const log = createLog('debug', (lines) => logged.push(lines))
+  const background = startBackground(works, { database, clock, log, registry, shutdownMs })
+  return {
+    ...background,
+    logged: () => {
+      log.flush()
+      return logged.join('')
+    },
+    metric: async (line: string) =>
+      (await registry.metrics()).split('\n').find((one) => one.startsWith(line)),
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo(); waited += 5) {
+    assert.ok(waited < 10_000, 'waited too long')
+    await sleep(5)
+  }
+}
+
+describe('background work', () => {
+  let store: TestDatabase
+  let database: Database
+  before(async () => {
+    store = await createSqlite()
+    database = await openDatabase<Schema>(store.location)
+  })
+  after(async () => {
+    await database.close()
+    await store.drop()
+  })
+
+  it('goes on after a failure, which is logged and counted', async () => {
+    let runs = 0
+    const failing = periodic({
+      name: 'failing',
+      everyMs: 5,
+      where: 'each process',
+      run: async () => {
+        runs++
+        if (runs === 1) throw new Error('the first time')
+      },
+    })
+    const background = start(database, [failing])
+    await until(() => runs > 2)
+    await background.stop()
+    assert.match(background.logged(), /"work":"failing".*the first time/)
+    assert.match(
+      (await background.metric('trellis_background_runs_total{work="failing",outcome="failure"}')) ?? '',
+      / 1$/,
+    )
+  })
+
+  it('is never under way twice, and not again after the stop', async () => {
+    let atOnce = 0
+    let most = 0
+    let runs = 0
+    const slow = periodic({
+      name: 'slow',
+      everyMs: 2,
+      where: 'each process',
+      atStart: true,
+      run: async () => {
+        most = Math.max(most, ++atOnce)
+        await sleep(20)
+        atOnce--
+        runs++
+      },
+    })
+    const background = start(database, [slow])
+    await Promise.all([until(() => runs > 2), background.run('slow'), background.run('slow')])
+    await background.stop()
+    const stoppedAt = runs
+    await sleep(30)
+    assert.deepEqual([most, runs, atOnce], [1, stoppedAt, 0])
+  })
+
+  it('is told to stop, and left behind when it does not heed that', async () => {
+    let heard = false
+    const heeding = periodic({
+      name: 'heeding',
+      everyMs: 60_000,
+      where: 'each process',
+      atStart: true,
+      run: (signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            heard = true
+            reject(signal.reason)
+          })
+        }),
+    })
+    const deaf = periodic({
+      name: 'deaf',
+      everyMs: 60_000,
+      where: 'each process',
+      atStart: true,
+      run: () => new Promise(() => {}),
+    })
+    const background = start(database, [heeding, deaf], { shutdownMs: 10 })
+    await sleep(5)
+    await background.stop()
+    assert.equal(heard, true)
+    assert.match(background.logged(), /did not stop in time","work":\["deaf"\]/)
+    assert.doesNotMatch(background.logged(), /heeding/)
+  })
+
+  it('looks once at what many hints were about', async () => {
+    const hints = createHints()
+    const seen: string[] = []
+    const looking = hinted({
+      name: 'looking',
+      hints,
+      settleMs: 20,
+      longestBurstMs: 1_000,
+      run: async (key) => void seen.push(key),
+    })
+    const background = start(database, [looking])
+    for (let i = 0; i < 5; i++) {
+      hints.hint('a')
+      hints.hint('b')
+      await sleep(2)
+    }
+    await until(() => seen.length === 2)
+    hints.hint('a')
+    await background.stop()
+    assert.deepEqual(seen.toSorted(), ['a', 'b'])
+  })
+})
+
+onEachDatabase('background work of several processes', (create) => {
+  let store: TestDatabase
+  let database: Database
+  before(async () => {
+    store = await create()
+    database = await openDatabase<Schema>(store.location)
+  })
+  after(async () => {
+    await database.close()
+    await store.drop()
+  })
+
+  it('is done by one of them when one is enough, again when it is due, and after a clock that was wrong', async () => {
+    let now = 1_000_000
+    const done: string[] = []
+    const job = (process: string) =>
+      periodic({
+        name: 'shared',
+        everyMs: 10,
+        where: 'one process',
+        atStart: true,
+        run: async () => void done.push(process),
+      })
+    const backgrounds = ['a', 'b', 'c'].map((name) => start(database, [job(name)], { clock: () => now }))
+    await until(() => done.length === 1)
+    await sleep(50)
+    assert.equal(done.length, 1)
+    now += 10
+    await until(() => done.length === 2)
+    now -= 500_000
+    await until(() => done.length === 3)
+    await sleep(50)
+    await Promise.all(backgrounds.map(({ stop }) => stop()))
+    assert.equal(done.length, 3)
+  })
+
+  it('is shared item by item, and taken over from one that is silent', async () => {
+    const items = new Map(['x', 'y', 'z'].map((id) => [id, { id, worker: null as string | null }]))
+    const worked: string[] = []
+    let now = 1_000_000
+    const isAlive = async (id: string | null) =>
+      id !== null &&
+      (await database.db
+        .selectFrom('workers')
+        .select('id')
+        .where('id', '=', id)
+        .where('alive_until', '>', now)
+        .executeTakeFirst()) !== undefined
+    const sharing = (name: string, work: (id: string) => Promise<void>) =>
+      leased<{ id: string }>({
+        name,
+        concurrency: 2,
+        leaseMs: 30_000,
+        bell: createBell(),
+        keyOf: ({ id }) => id,
+        async claim({ workerId, room }) {
+          const free = []
+          for (const item of items.values()) {
+            if (free.length === room || (await isAlive(item.worker))) continue
+            item.worker = workerId
+            free.push(item)
+          }
+          return free
+        },
+        async work({ id }) {
+          worked.push(`${name} ${id}`)
+          await work(id)
+          items.delete(id)
+        },
+        async giveBack(ids) {
+          for (const id of ids) (items.get(id) ?? { worker: null }).worker = null
+        },
+      })
+    const clock = () => now
+    const stuck = start(database, [sharing('stuck', () => new Promise(() => {}))], { clock, shutdownMs: 10 })
+    await until(() => worked.length === 2)
+    const quick = start(database, [sharing('quick', async () => {})], { clock })
+    await until(() => worked.includes('quick z'))
+    await sleep(50)
+    assert.deepEqual(worked, ['stuck x', 'stuck y', 'quick z'])
+    // It has not said that it lives for longer than its lease.
+    now += 31_000
+    await until(() => items.size === 0)
+    assert.deepEqual(worked.toSorted(), ['quick x', 'quick y', 'quick z', 'stuck x', 'stuck y'])
+    await Promise.all([quick.stop(), stuck.stop()])
+  })
+})
