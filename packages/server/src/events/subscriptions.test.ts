@@ -114,8 +114,8 @@ describe('a subscription', () => {
     )
   })
 
-  it('refuses patterns that could take long, each at its place', () => {
-    const bad = ['', '!', '*a*a*a', '**/**/**', '+(a|aa)', '(a+)+', 'a\\b', 'a\0', 'x'.repeat(300)]
+  it('refuses patterns that are none, each at its place', () => {
+    const bad = ['', '!', '+(a|aa)', '(a+)+', 'a\\b', 'a\0', 'x'.repeat(300)]
     const issues = subscriptionIssues({ push: { branches: bad, paths: ['ok'] } }, ['on'])
     assert.deepEqual(
       issues.map(({ path }) => path),

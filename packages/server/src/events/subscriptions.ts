@@ -1,5 +1,5 @@
 import type { Actor, Issue, Subscription } from '@trellis/contract'
-import { globProblem, globs } from './globs.ts'
+import { globProblem, globs } from '../platform/globs.ts'
 
 /** What a subscription looks at. */
 export interface Happening {
