@@ -170,7 +170,6 @@ onEachDatabase('events of pushes', (create) => {
     const before = await host.ok('repos/get', { name: 'refused' })
     await client.commit({ 'g.txt': 'g\n' })
     const refusals = [
-      ['push', url, ':main'],
       ['push', url, 'main:refs/trellis/x'],
       ['push', url, 'main:refs/heads/main/below'],
       ['push', url, `${main}^{tree}:refs/heads/tree`],

@@ -144,7 +144,7 @@ onEachDatabase('forks and maintenance', (create) => {
     const own = sandbox.path('swept')
     const db = await create()
     const HOUR = 3_600_000
-    /** Starts a server at another time, which sweeps at once, and stops it. */
+    /** Starts a server at another time, has it sweep, and stops it. */
     async function at(
       skew: number,
       work: (
@@ -171,7 +171,12 @@ onEachDatabase('forks and maintenance', (create) => {
         })
         assert.equal(response.status, 200, `${path}: ${await response.text()}`)
       }
-      await work(post, app.url).finally(() => app.stop())
+      try {
+        await work(post, app.url)
+        await app.background.run('unlisted packs')
+      } finally {
+        await app.stop()
+      }
     }
 
     try {

@@ -9,6 +9,7 @@ import { invitations, members } from './members.ts'
 import { orgs } from './orgs.ts'
 import { records } from './records.ts'
 import { repos } from './repos.ts'
+import { rules } from './rules.ts'
 import { runs } from './runs.ts'
 import { tokens } from './tokens.ts'
 import { webhooks } from './webhooks.ts'
@@ -28,6 +29,7 @@ export const contract = {
   tokens,
   repos,
   git,
+  rules,
   events,
   agents,
   invites,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
 import { operation } from './operation.ts'
 import { listOf } from './paging.ts'
+import { RefPattern } from './rules.ts'
 
 export const RepoToken = z.object({
   id: z.string(),
@@ -18,7 +19,11 @@ export const RepoToken = z.object({
 export type RepoToken = z.infer<typeof RepoToken>
 
 /** Shown once, in the answer that made it. */
-export const NewRepoToken = RepoToken.extend({ secret: z.string() })
+export const NewRepoToken = RepoToken.extend({
+  secret: z.string(),
+  /** The refs it may move, when not all. */
+  refs: z.array(z.string()).optional(),
+})
 export type NewRepoToken = z.infer<typeof NewRepoToken>
 
 export const TokenValidation = z.object({
@@ -64,6 +69,8 @@ export const tokens = {
         name: RepoName,
         scope: AccessScope.default('read'),
         ttlSeconds: z.int().min(60).max(MAX_TOKEN_TTL_SECONDS).default(86_400),
+        /** Patterns of the refs that a token with scope `write` may move; all when left out. */
+        refs: z.array(RefPattern).min(1).max(32).optional(),
       }),
     )
     .output(NewRepoToken),

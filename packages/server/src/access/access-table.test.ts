@@ -126,6 +126,11 @@ const rows: Record<string, Row> = {
     input: async (world, caller) => ({ id: await freshKey(world, caller) }),
     noneOfAgents: '404 KEY_NOT_FOUND',
   },
+  '/rules/list': { input: () => ({ name: 'target' }) },
+  '/rules/set': {
+    input: () => ({ name: 'target', pattern: 'release/*', refuse: { delete: { except: ['owner'] } } }),
+  },
+  '/rules/delete': { input: () => ({ name: 'target', pattern: 'release/*' }) },
   '/tokens/list': { input: () => ({ name: 'target' }) },
   '/tokens/validate': { input: () => ({ token: 'whatever' }) },
   '/tokens/create': { input: () => ({ name: 'target' }) },

@@ -21,6 +21,8 @@ export interface Caller {
   scopes: readonly Scope[]
   /** Set when the credential opens this one repository and nothing else. */
   onlyRepoId?: string
+  /** Set when the credential moves only refs that match one of these patterns. */
+  onlyRefs?: readonly string[]
 }
 
 export const actingOrg = (row: { id: string; slug: string; frozen: number; kind: string }): ActingOrg => ({

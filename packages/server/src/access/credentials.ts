@@ -53,6 +53,7 @@ const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: nu
       'repo_tokens.id',
       'repo_tokens.repo_id',
       'repo_tokens.scope',
+      'repo_tokens.refs',
       'repo_tokens.actor_kind',
       'repo_tokens.actor_id',
       'repos.org_id',
@@ -76,6 +77,7 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
     role: tokenRole,
     scopes: tokenScopes[token.scope],
     onlyRepoId: token.repo_id,
+    ...(token.refs !== null && { onlyRefs: JSON.parse(token.refs) as string[] }),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { GitRef, Person } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { by } from '../events/service.ts'
 import { type Oid, parseOid, type RefName, type TagName } from '../git/names.ts'
 import {
   type Change,
@@ -9,6 +8,7 @@ import {
   writeCommit,
   writeTag,
 } from '../git/objects/commit-writer.ts'
+import type { ObjectType } from '../git/objects/format.ts'
 import { mergeCommits } from '../git/objects/merge.ts'
 import { describeTips, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { InvalidTree } from '../git/objects/tree-editor.ts'
@@ -17,6 +17,7 @@ import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Landings } from './landing.ts'
+import type { Means } from './ref-rules.ts'
 import { present, requireBranch, requireTag } from './refs.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
@@ -92,18 +93,23 @@ export function createCommitsService(deps: CommitsDeps) {
     caller: Caller,
     repo: RepoRow,
     change: { ref: RefName; before: Oid | null; after: Oid; peeled?: Oid | null; facts?: UpdateFacts },
-    pack?: PackInfo,
+    {
+      pack,
+      type = 'commit',
+      means = 'operation',
+    }: { pack?: PackInfo | undefined; type?: ObjectType; means?: Means } = {},
   ): Promise<void> {
     const { ref } = change
     const results = await landings.land({
       repo,
-      author: by(caller),
-      changes: [{ peeled: null, ...change }],
+      mover: { caller, means },
+      changes: [{ peeled: null, type, ...change }],
       pack,
       atomic: true,
     })
     const refused = results.get(ref)
     const where = { name: repo.name, ref }
+    if (refused instanceof Fault) throw refused
     if (refused && ref.startsWith('refs/tags/')) throw new Fault('REF_ALREADY_EXISTS', where)
     if (refused) throw new Fault('STALE_REF', where)
     onLanded(repo)
@@ -140,7 +146,7 @@ export function createCommitsService(deps: CommitsDeps) {
         }
         const facts = { fastForward: true, commitCount: 1, ...pathsOf(input.changes) }
         const pack = await keep(repo, ref, quarantined)
-        await land(caller, repo, { ref, before, after: made.commit, facts }, pack)
+        await land(caller, repo, { ref, before, after: made.commit, facts }, { pack })
         return { branch, before, oid: made.commit, tree: made.tree, unchanged: false }
       })
     },
@@ -184,7 +190,7 @@ export function createCommitsService(deps: CommitsDeps) {
         const after = result.commit
         const pack = result.outcome === 'merged' ? await keep(repo, ref, quarantined) : undefined
         const facts = await gatherFacts(quarantined, { before: ours, after })
-        await land(caller, repo, { ref, before: ours, after, facts }, pack)
+        await land(caller, repo, { ref, before: ours, after, facts }, { pack, means: 'merge' })
         return { ...answer, oid: after }
       })
     },
@@ -201,7 +207,8 @@ export function createCommitsService(deps: CommitsDeps) {
           throw new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref })
         const peeled = tip.peeled ?? target
         if (input.message === undefined) {
-          await land(caller, repo, { ref, before: null, after: target, peeled: tip.peeled })
+          const change = { ref, before: null, after: target, peeled: tip.peeled }
+          await land(caller, repo, change, { type: tip.type })
           return present(ref, target)
         }
         const { tag } = await writeTag(quarantined.objects, {
@@ -212,7 +219,7 @@ export function createCommitsService(deps: CommitsDeps) {
           message: input.message,
         })
         const pack = await keep(repo, ref, quarantined)
-        await land(caller, repo, { ref, before: null, after: tag, peeled }, pack)
+        await land(caller, repo, { ref, before: null, after: tag, peeled }, { pack, type: 'tag' })
         return present(ref, tag)
       })
     },

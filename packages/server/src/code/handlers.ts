@@ -4,6 +4,7 @@ import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
 import type { RefsService } from './refs.ts'
+import type { RulesService } from './rules.ts'
 
 export const gitHandlers = (
   refs: RefsService,
@@ -33,6 +34,12 @@ export const gitHandlers = (
   blobs: { get: (input, { caller }) => browse.getBlob(caller, input) },
   compare: (input, { caller }) => browse.compare(caller, input),
   merge: (input, { caller }) => commits.merge(caller, input),
+})
+
+export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
+  list: (input, { caller }) => rules.list(caller, input),
+  set: (input, { caller }) => rules.set(caller, input),
+  delete: (input, { caller }) => rules.delete(caller, input),
 })
 
 export const historyHandlers = (

@@ -1,6 +1,7 @@
-import type { Author, EventsService } from '../events/service.ts'
+import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { Oid, RefName } from '../git/names.ts'
+import type { ObjectType } from '../git/objects/format.ts'
 import type { UpdateFacts } from '../git/objects/push-facts.ts'
 import type { PackInfo } from '../git/packs/pack-store.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -9,6 +10,7 @@ import { Fault, forbidden } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { eventsOf } from './push-events.ts'
+import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
 import * as store from './store.ts'
 
 /** One ref that shall move. */
@@ -19,12 +21,14 @@ export interface RefChange {
   /** Where it goes; null deletes it. */
   after: Oid | null
   peeled: Oid | null
+  /** Of the object it goes to. */
+  type: ObjectType | null
   facts?: UpdateFacts | undefined
 }
 
 export interface Landing {
   repo: RepoRow
-  author: Author
+  mover: Mover
   changes: readonly RefChange[]
   /** The objects that came with it, durable in the store. */
   pack?: PackInfo | undefined
@@ -34,8 +38,8 @@ export interface Landing {
   options?: readonly string[]
 }
 
-/** Why a ref did not move. */
-export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic'
+/** Why a ref did not move: because of where it is, or because it may not. */
+export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic' | Fault
 
 export type LandingResult = Map<RefName, Refused | null>
 
@@ -73,7 +77,7 @@ export function createLandings({
 }) {
   async function landIn(
     tx: Tx,
-    { repo, author, changes, pack, atomic, options }: Landing,
+    { repo, mover, changes, pack, atomic, options }: Landing,
   ): Promise<LandingResult> {
     const now = clock()
     // Locks the row, so that pushes to one repository follow each other.
@@ -82,14 +86,14 @@ export function createLandings({
     // It may have been made read-only, or its organization frozen, while the pack was on its way.
     if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
 
-    const results = await moveRefs(tx, repo.id, changes)
+    const results = await moveAllowed(tx, refRulesFor(mover, current), repo.id, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)
     if (moved.length === 0 || (atomic && moved.length < changes.length)) {
       for (const { ref } of moved) results.set(ref, 'atomic')
       throw new NothingLands(results)
     }
     if (pack) await store.insertPack(tx, repo.id, pack, now)
-    await events.appendAll(tx, repoScope(repo.id), eventsOf(author, moved, options ?? []))
+    await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
     return results
   }
 
@@ -105,6 +109,25 @@ export function createLandings({
       }
     },
   }
+}
+
+async function moveAllowed(
+  tx: Tx,
+  rules: RefRules,
+  repoId: string,
+  changes: readonly RefChange[],
+): Promise<LandingResult> {
+  const refused = new Map<RefName, Fault>()
+  for (const change of changes) {
+    const reason = rules(change)
+    if (reason) refused.set(change.ref, reason)
+  }
+  const moved = await moveRefs(
+    tx,
+    repoId,
+    changes.filter(({ ref }) => !refused.has(ref)),
+  )
+  return new Map([...moved, ...refused])
 }
 
 async function moveRefs(tx: Tx, repoId: string, changes: readonly RefChange[]): Promise<LandingResult> {

@@ -1,5 +1,4 @@
 import type { Caller } from '../access/caller.ts'
-import { by } from '../events/service.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
@@ -10,7 +9,8 @@ import { Fault } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { Landings, RefChange, Refused } from './landing.ts'
-import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
+import { inGitsReport, mindsForce } from './ref-rules.ts'
+import { headRef, type Repositories } from './repositories.ts'
 
 export interface PushDeps {
   repositories: Repositories
@@ -27,7 +27,7 @@ export type PushService = ReturnType<typeof createPushService>
 /** Commits and paths are counted for this many branches of one push; finding them costs processes. */
 const DESCRIBED_BRANCHES = 20
 
-const explanations: Record<Refused, string> = {
+const explanations: Record<Exclude<Refused, Fault>, string> = {
   stale: 'stale info: the ref has moved, fetch first',
   exists: 'the ref exists already, fetch first',
   obstructed: 'its name is inside, or contains, the name of another ref',
@@ -51,13 +51,13 @@ export function createPushService({ repositories, landings, repos, packs, limits
     { isHere, onProgress }: { isHere: boolean; onProgress(chunk: Buffer): void },
   ): Promise<Examined> {
     const refused = new Map<PushCommand, string>()
-    for (const command of push.commands) {
-      const problem = command.problem ?? reasonAgainst(repo, command)
-      if (problem) refused.set(command, problem)
-    }
+    for (const command of push.commands) if (command.problem) refused.set(command, command.problem)
     const wanted = push.commands.filter((command) => !refused.has(command))
     const current = new Map((await repositories.refs(repo)).map(({ name, oid }) => [name, oid]))
-    const moves = wanted.filter((command) => isBranchMove(command, current)).slice(0, DESCRIBED_BRANCHES)
+    const moves = toDescribe(
+      repo,
+      wanted.filter((command) => isBranchMove(command, current)),
+    )
     const tips = wanted.flatMap(({ after }) => after ?? [])
     const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
 
@@ -92,15 +92,13 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const { ref, before, after } = command
       const tip = after && !broken.has(after) ? described.tips.get(after) : undefined
       if (after && !tip) refused.set(command, 'missing necessary objects')
-      else if (tip && tip.type !== 'commit' && ref?.startsWith('refs/heads/'))
-        refused.set(command, 'a branch must be a commit')
       else if (ref) {
         const move = moves.find((candidate) => candidate === command)
         const facts =
           move &&
           (described.facts.get(move) ??
             (await gatherFacts(quarantined, move, { base: before ? null : base })))
-        changes.push({ ref, before, after, peeled: tip?.peeled ?? null, facts })
+        changes.push({ ref, before, after, peeled: tip?.peeled ?? null, type: tip?.type ?? null, facts })
       }
     }
     return { pack, unpackError: null, refused, changes }
@@ -112,7 +110,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
     if (changes.length === 0 || (atomic && refused.size > 0)) return new Map<RefName, Refused | null>()
     const results = await landings.land({
       repo,
-      author: by(caller),
+      mover: { caller, means: 'push' },
       changes,
       pack,
       atomic,
@@ -166,13 +164,18 @@ function outcome(
   if (typeof landed === 'string') return landed
   if (push.capabilities.atomic && refused.size > 0) return explanations.atomic
   const result = command.ref && landed.get(command.ref)
+  if (result instanceof Fault) return inGitsReport(result)
   return result ? explanations[result] : null
 }
 
-function reasonAgainst(repo: RepoRow, { ref, after }: PushCommand): string | undefined {
-  if (ref?.startsWith(SERVER_REFS)) return 'refs below refs/trellis/ are moved by the server alone'
-  if (ref === headRef(repo) && after === null) return 'the default branch cannot be deleted'
-  return undefined
+/** Not all of very many; then first those of which a rule asks whether they are forced. */
+function toDescribe<Move extends PushCommand>(repo: RepoRow, moves: Move[]): Move[] {
+  if (moves.length <= DESCRIBED_BRANCHES) return moves
+  const isMinded = mindsForce(repo)
+  const { first = [], rest = [] } = Object.groupBy(moves, ({ ref }) =>
+    ref && isMinded(ref) ? 'first' : 'rest',
+  )
+  return [...first, ...rest].slice(0, DESCRIBED_BRANCHES)
 }
 
 /** A branch that is created or moved from where it is now. */

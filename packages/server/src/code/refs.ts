@@ -1,6 +1,5 @@
 import type { GitRef } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { by } from '../events/service.ts'
 import {
   branchRef,
   type Oid,
@@ -12,6 +11,7 @@ import {
   shortRef,
   tagRef,
 } from '../git/names.ts'
+import type { ObjectType } from '../git/objects/format.ts'
 import { isAncestor } from '../git/objects/history.ts'
 import { describeTips, gatherFacts } from '../git/objects/push-facts.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
@@ -19,7 +19,7 @@ import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Landings, RefChange } from './landing.ts'
-import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
+import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import * as store from './store.ts'
 
@@ -59,19 +59,20 @@ export function createRefsService({ db, repos, repositories, revisions, landings
 
   /** Moves one ref and says in the contract's words why it could not. */
   async function move(caller: Caller, repo: RepoRow, change: RefChange): Promise<void> {
-    const results = await landings.land({ repo, author: by(caller), changes: [change], atomic: true })
+    const mover = { caller, means: 'operation' as const }
+    const results = await landings.land({ repo, mover, changes: [change], atomic: true })
     const refused = results.get(change.ref)
     if (!refused) return
+    if (refused instanceof Fault) throw refused
     const where = { name: repo.name, ref: change.ref }
     throw new Fault(refused === 'stale' ? 'STALE_REF' : 'REF_ALREADY_EXISTS', where)
   }
 
-  /** What a ref may point to, found out by git: the object must be there, and a branch must be a commit. */
+  /** What a ref is to point to, found out by git: the object must be there. */
   async function targetOf(
     repo: RepoRow,
-    ref: RefName,
     oid: string,
-  ): Promise<{ oid: Oid; peeled: Oid | null }> {
+  ): Promise<{ oid: Oid; peeled: Oid | null; type: ObjectType }> {
     const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
     const parsed = parseOid(oid)
     if (!parsed) throw missing()
@@ -79,9 +80,7 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       parsed,
     )
     if (!tip) throw missing()
-    if (ref.startsWith('refs/heads/') && tip.type !== 'commit')
-      throw invalid(['oid'], 'A branch must be a commit')
-    return { oid: parsed, peeled: tip.peeled }
+    return { oid: parsed, peeled: tip.peeled, type: tip.type }
   }
 
   async function remove(
@@ -93,8 +92,7 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     const current = await repositories.findOid(repo, ref)
     if (expected !== undefined && current !== expected) throw new Fault('STALE_REF', { name: repo.name, ref })
     if (!current) return { deleted: false }
-    if (ref === headRef(repo)) throw invalid(['branch'], 'The default branch cannot be deleted')
-    await move(caller, repo, { ref, before: current, after: null, peeled: null })
+    await move(caller, repo, { ref, before: current, after: null, peeled: null, type: null })
     return { deleted: true }
   }
 
@@ -112,7 +110,15 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       const ref = requireBranch(input.branch)
       const repo = await repos.open(caller, input.name, 'repo:write')
       const oid = await revisions.commitAt(repo, input.from)
-      await move(caller, repo, { ref, before: null, after: oid, peeled: null, facts: nothingNew })
+      const change = {
+        ref,
+        before: null,
+        after: oid,
+        peeled: null,
+        type: 'commit' as const,
+        facts: nothingNew,
+      }
+      await move(caller, repo, change)
       return present(ref, oid)
     },
 
@@ -146,8 +152,6 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     ) {
       const ref = parseRefName(input.ref)
       if (!ref) throw invalid(['ref'], 'Give a full ref name, such as refs/heads/main')
-      if (ref.startsWith(SERVER_REFS))
-        throw invalid(['ref'], 'Refs below refs/trellis/ are moved by the server alone')
       const repo = await repos.open(caller, input.name, 'repo:write')
       const before = (await repositories.findOid(repo, ref)) ?? null
       if (input.expectedOid !== undefined && input.expectedOid !== before)
@@ -156,16 +160,17 @@ export function createRefsService({ db, repos, repositories, revisions, landings
         await remove(caller, repo, ref, undefined)
         return { ...present(ref, ''), oid: null }
       }
-      const { oid, peeled } = await targetOf(repo, ref, input.oid)
+      const { oid, peeled, type } = await targetOf(repo, input.oid)
       if (oid === before) return present(ref, oid)
-      const facts = ref.startsWith('refs/heads/')
-        ? await repositories.withGit(repo, undefined, async (git) => {
-            if (before && !input.force && !(await isAncestor(git, before, oid)))
-              throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-            return gatherFacts(git, { before, after: oid })
-          })
-        : undefined
-      await move(caller, repo, { ref, before, after: oid, peeled, facts })
+      const facts =
+        ref.startsWith('refs/heads/') && type === 'commit'
+          ? await repositories.withGit(repo, undefined, async (git) => {
+              if (before && !input.force && !(await isAncestor(git, before, oid)))
+                throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
+              return gatherFacts(git, { before, after: oid })
+            })
+          : undefined
+      await move(caller, repo, { ref, before, after: oid, peeled, type, facts })
       return present(ref, oid)
     },
   }

@@ -2,6 +2,7 @@
 export type ServiceEventType =
   | `repo.${'created' | 'updated' | 'deleted' | 'imported' | 'forked'}`
   | 'repo.import.progress'
+  | 'repo.rules.changed'
   | 'git.push'
   | `git.${'branch' | 'tag'}.${'created' | 'deleted'}`
   | `token.${'created' | 'revoked'}`

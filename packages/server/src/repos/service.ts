@@ -156,6 +156,8 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       return { repo: await open(inside, name, power), inside }
     },
 
+    lockIn: store.lock,
+    setRefRulesIn: store.setRefRules,
     recordChangeIn: store.recordChange,
     liftExpiryIn: store.liftExpiry,
 

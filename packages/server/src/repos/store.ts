@@ -17,6 +17,8 @@ interface ReposTable {
   expires_at: number | null
   /** Counts every change of the refs. */
   refs_version: Generated<number>
+  /** JSON: what is refused on which refs; null for what every repository starts with. */
+  ref_rules: string | null
   created_at: number
   updated_at: number
 }
@@ -89,7 +91,7 @@ export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: Repo
   liveRepos(db, orgId, now).select(LISTED).where('id', '=', id).where('name', '>', after).limit(limit),
 )
 
-type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version'>>
+type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version' | 'ref_rules'>>
 
 const insertOne = prepared((db: Db, row: NewRow) =>
   db
@@ -120,6 +122,19 @@ export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> 
 
 export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
   tx.updateTable('repos').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+
+/** The row as it is now, locked until the transaction ends. */
+export const lock = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
+  tx
+    .updateTable('repos')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export async function setRefRules(tx: Tx, id: string, ref_rules: string): Promise<void> {
+  await tx.updateTable('repos').set({ ref_rules }).where('id', '=', id).execute()
+}
 
 export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
   tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()

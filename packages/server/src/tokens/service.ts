@@ -1,9 +1,11 @@
 import type { AccessScope, NewRepoToken, RepoToken, TokenValidation } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
+import { refPatternProblem } from '../access/ref-patterns.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { type Clock, isoTime, isoTimeOrNull } from '../platform/clock.ts'
+import { invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
@@ -16,6 +18,14 @@ const LISTED = 1000
 
 /** Why a token exists. */
 export type TokenOp = 'api' | 'invite' | 'run' | 'import'
+
+export interface NewToken {
+  scope: AccessScope
+  /** Patterns of the refs it may move; all when left out. */
+  refs?: readonly string[] | undefined
+  op: TokenOp
+  ttlSeconds: number
+}
 
 export interface TokensDeps {
   database: Database
@@ -34,7 +44,7 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
     tx: Tx,
     author: Author,
     repo: { id: string; artifact_id: string; expires_at: number | null },
-    { scope, op, ttlSeconds }: { scope: AccessScope; op: TokenOp; ttlSeconds: number },
+    { scope, refs, op, ttlSeconds }: NewToken,
   ): Promise<NewRepoToken> {
     const secret = mintSecret('trt')
     const now = clock()
@@ -45,6 +55,7 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
       prefix: shownPrefix(secret),
       secret_hash: hashSecret(secret),
       scope,
+      refs: refs ? JSON.stringify(refs) : null,
       op,
       actor_kind: author.actor.kind,
       actor_id: author.actor.id,
@@ -53,7 +64,7 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
       revoked_at: null,
     })
     await events.append(tx, { ...told(author, token), type: 'token.created' })
-    return { ...present(token, repo.artifact_id), secret }
+    return { ...present(token, repo.artifact_id), secret, ...(refs && { refs: [...refs] }) }
   }
 
   return {
@@ -68,13 +79,14 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
 
     async create(
       caller: Caller,
-      { name, scope, ttlSeconds }: { name: string; scope: AccessScope; ttlSeconds: number },
+      { name, scope, ttlSeconds, refs }: Omit<NewToken, 'op'> & { name: string },
     ): Promise<NewRepoToken> {
+      if (refs) requireRefPatterns(scope, refs)
       const repo = await repos.open(caller, name, 'repo:admin')
       if (scope === 'write') repos.requireWritable(caller, repo)
       return database.transact(async (tx) => {
         await orgs.requireStillMemberIn(tx, caller)
-        return mintIn(tx, by(caller), repo, { scope, op: 'api', ttlSeconds })
+        return mintIn(tx, by(caller), repo, { scope, refs, op: 'api', ttlSeconds })
       })
     },
 
@@ -110,12 +122,25 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
   }
 }
 
+function requireRefPatterns(scope: AccessScope, refs: readonly string[]): void {
+  if (scope !== 'write') throw invalid(['refs'], 'A token that only reads moves no refs')
+  for (const [i, pattern] of refs.entries()) {
+    const problem = refPatternProblem(pattern)
+    if (problem) throw invalid(['refs', i], problem)
+  }
+}
+
 /** What every event of a token says. */
 export const told = (author: Author, token: store.TokenRow) => ({
   ...author,
   scope: repoScope(token.repo_id),
   subject: token.id,
-  payload: { scope: token.scope, op: token.op, expiresAt: isoTime(token.expires_at) },
+  payload: {
+    scope: token.scope,
+    op: token.op,
+    expiresAt: isoTime(token.expires_at),
+    ...(token.refs !== null && { refs: JSON.parse(token.refs) }),
+  },
 })
 
 const unknownToken: TokenValidation = {

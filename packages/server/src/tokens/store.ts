@@ -10,6 +10,8 @@ interface RepoTokensTable {
   prefix: string
   secret_hash: string
   scope: AccessScope
+  /** JSON: patterns of the refs it may move; null for all. */
+  refs: string | null
   op: string
   actor_kind: ActorKind
   actor_id: string
