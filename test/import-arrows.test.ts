@@ -48,6 +48,13 @@ describe('import arrows in the server', () => {
       ({ from, to }) => folderOf(from) === leaf && folderOf(to) !== leaf,
     )
 
+  const gitRooms = ['names.ts', 'process', 'protocol', 'objects', 'packs', 'clones']
+  const roomOf = (file: string) => gitRooms.indexOf(file.split('/')[1] ?? '')
+  refuse(
+    `a room of git imports itself and those before it: ${gitRooms.join(', ')}`,
+    ({ from, to }) => folderOf(from) === 'git' && folderOf(to) === 'git' && roomOf(to) > roomOf(from),
+  )
+
   refuse(
     'everything is put together at the top: app, services and doors, and only main starts it',
     ({ from, to, typeOnly }) => {

@@ -1,9 +1,10 @@
 import type { CloneCache } from '../git/clones/cache.ts'
 import type { WritePack } from '../git/clones/pack-spool.ts'
 import { writePlainClone } from '../git/clones/plain-clone.ts'
-import { cloneKey, type FetchRequest, readUploadRequest, runUploadPack } from '../git/clones/upload-pack.ts'
+import { cloneKey, runUploadPack } from '../git/clones/upload-pack.ts'
 import type { Oid } from '../git/names.ts'
 import { advertise, lsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
+import { type FetchRequest, readUploadRequest } from '../git/protocol/upload-request.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
 

@@ -13,7 +13,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { createCloneCache } from './clones/cache.ts'
-import { cloneKey, readUploadRequest, runUploadPack } from './clones/upload-pack.ts'
+import { cloneKey, runUploadPack } from './clones/upload-pack.ts'
 import type { Oid, RefName } from './names.ts'
 import { describeTips } from './objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './packs/intake.ts'
@@ -31,7 +31,8 @@ import {
 } from './protocol/advertisement.ts'
 import { dataPacket, errorPacket, flushPacket, ProtocolError } from './protocol/pkt-line.ts'
 import { pushProgress, pushReport } from './protocol/push-report.ts'
-import { type Push, type PushCommand, readPush } from './protocol/receive-pack.ts'
+import { type Push, type PushCommand, readPush } from './protocol/push-request.ts'
+import { readUploadRequest } from './protocol/upload-request.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'smart-http-'))
 

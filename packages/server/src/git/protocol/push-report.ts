@@ -1,7 +1,7 @@
 // What a client is told at the end of a push.
 
 import { dataPacket, flushPacket, sideband } from './pkt-line.ts'
-import type { PushCapabilities, PushCommand } from './receive-pack.ts'
+import type { PushCapabilities, PushCommand } from './push-request.ts'
 
 export type PushResult = {
   command: PushCommand

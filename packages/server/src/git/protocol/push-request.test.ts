@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { dataPacket, flushPacket, ProtocolError } from './pkt-line.ts'
 import { pushMessage, pushProgress, pushReport } from './push-report.ts'
-import { type PushLimits, readPush } from './receive-pack.ts'
+import { type PushLimits, readPush } from './push-request.ts'
 
 const zero = '0'.repeat(40)
 const a = 'a'.repeat(40)
