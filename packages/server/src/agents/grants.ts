@@ -31,7 +31,12 @@ export interface GrantsDeps {
   personOf(userId: string): Promise<{ email: string; emailVerified: boolean }>
 }
 
-type Identity = { id: string; kind: store.AgentKind; generation: number; claimedBy?: string | null }
+interface Identity {
+  id: string
+  kind: store.AgentKind
+  generation: number
+  claimedBy?: string | null
+}
 
 export type Grants = ReturnType<typeof createGrants>
 

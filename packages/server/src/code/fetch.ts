@@ -3,7 +3,7 @@ import type { WritePack } from '../git/clones/pack-spool.ts'
 import { writePlainClone } from '../git/clones/plain-clone.ts'
 import { cloneKey, runUploadPack } from '../git/clones/upload-pack.ts'
 import type { Oid } from '../git/names.ts'
-import { advertise, lsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
+import { advertise, answerLsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
 import { type FetchRequest, readUploadRequest } from '../git/protocol/upload-request.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
@@ -72,7 +72,7 @@ export function createFetchService({
         case 'nothing':
           return undefined
         case 'ls-refs':
-          return lsRefs(await repositories.refList(repo), request.options)
+          return answerLsRefs(await repositories.refList(repo), request.options)
         case 'fetch':
           return fetch(repo, request, signal)
       }

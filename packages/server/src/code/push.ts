@@ -4,7 +4,7 @@ import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
-import { pushProgress, pushReport } from '../git/protocol/push-report.ts'
+import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
@@ -66,7 +66,8 @@ export function createPushService({ repositories, landings, repos, packs, limits
       : Promise.resolve(false)
     // A process that waits is a place in the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
-    const describing = isHere ? describeUpdates(quarantined, tips, moves, ingesting) : undefined
+    const asked = { oids: tips, updates: moves }
+    const describing = isHere ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
     describing?.catch(() => {})
     let hasObjects: boolean
     try {
@@ -77,7 +78,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       return { pack: undefined, unpackError: error.message, refused, changes: [] }
     }
     const inspect = async () => {
-      const described = await (describing ?? describeUpdates(quarantined, tips, moves))
+      const described = await (describing ?? describeUpdates(quarantined, asked))
       const unclear = tips.filter((tip) => !described.whole.has(tip))
       return { described, broken: await findBrokenTips(quarantined, unclear) }
     }
@@ -135,7 +136,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       // A client that only tries whether it may push.
       if (push.commands.length === 0) return
       const { capabilities } = push
-      const onProgress = (chunk: Buffer | string) => write(pushProgress(capabilities, chunk))
+      const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
 
       const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
         examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
@@ -149,7 +150,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
         command,
         error: outcome(command, push, examined, landed),
       }))
-      write(pushReport({ capabilities, unpackError: examined.unpackError, results }))
+      write(formatPushReport({ capabilities, unpackError: examined.unpackError, results }))
     },
   }
 }

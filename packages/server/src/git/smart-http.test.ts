@@ -23,14 +23,14 @@ import { createGit, openRepo } from './process/command.ts'
 import { createProcessPool } from './process/pool.ts'
 import {
   advertise,
-  lsRefs,
+  answerLsRefs,
   parseProtocolVersion,
   type Ref,
   type RefList,
   type Service,
 } from './protocol/advertisement.ts'
-import { dataPacket, errorPacket, flushPacket, ProtocolError } from './protocol/pkt-line.ts'
-import { pushProgress, pushReport } from './protocol/push-report.ts'
+import { dataPacket, errorPacket, FLUSH_PACKET, ProtocolError } from './protocol/pkt-line.ts'
+import { formatPushProgress, formatPushReport } from './protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from './protocol/push-request.ts'
 import { readUploadRequest } from './protocol/upload-request.ts'
 
@@ -41,7 +41,7 @@ const store = createLocalPackStore(join(root, 'store'))
 const directories = createWorkingDirectories()
 const cache = createCloneCache({ dir: join(root, 'cache'), maxBytes: 100_000_000 })
 
-type Served = {
+interface Served {
   name: string
   refs: Map<RefName, Ref>
   packIds: string[]
@@ -101,7 +101,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (rest[0] === 'git-upload-pack') {
     const asked = await readUploadRequest(body, { version })
     if (asked.kind === 'nothing') return void response.end()
-    if (asked.kind === 'ls-refs') return send(response, lsRefs(refList(served), asked.options))
+    if (asked.kind === 'ls-refs') return send(response, answerLsRefs(refList(served), asked.options))
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (signal: AbortSignal) {
       served.productions++
@@ -118,11 +118,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const repo = openRepo(git, contents.dir, { key: name, signal: abort.signal })
   await directories.withReader(contents, async () => {
     await directories.writeRefs(contents.dir, snapshot)
-    response.write(pushProgress(push.capabilities, 'Checking the push\n'))
+    response.write(formatPushProgress(push.capabilities, 'Checking the push\n'))
     const outcome = await withQuarantine(repo, join(root, 'quarantine'), async (quarantined) => {
       let packId: string | undefined
       if (push.expectsPack) {
-        const onProgress = (chunk: Buffer) => void response.write(pushProgress(push.capabilities, chunk))
+        const onProgress = (chunk: Buffer) =>
+          void response.write(formatPushProgress(push.capabilities, chunk))
         const intake = { pack: push.pack, maxBytes: maxPackBytes, onProgress }
         const hasObjects = await ingestPack(quarantined, intake)
         const tips = push.commands.flatMap((command) => command.after ?? [])
@@ -154,7 +155,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       else served.refs.delete(ref)
     }
     served.version++
-    response.end(pushReport({ capabilities: push.capabilities, unpackError: outcome.unpackError, results }))
+    response.end(
+      formatPushReport({ capabilities: push.capabilities, unpackError: outcome.unpackError, results }),
+    )
   })
 }
 
@@ -210,7 +213,7 @@ const env = {
   GIT_COMMITTER_EMAIL: 'ann@example.com',
 }
 
-type Client = {
+interface Client {
   dir: string
   run(...args: string[]): Promise<string>
   fails(...args: string[]): Promise<string>
@@ -458,7 +461,7 @@ test('a push with a broken pack is refused with a reason and stores nothing', as
   const head = await client.run('rev-parse', 'HEAD')
   const command = dataPacket(`${'0'.repeat(40)} ${head} refs/heads/evil\0report-status`)
   for (const pack of ['', 'PACK\0\0\0\x02\0\0\0\x05', 'noise '.repeat(1000)]) {
-    const body = Buffer.concat([command, flushPacket, Buffer.from(pack, 'latin1')])
+    const body = Buffer.concat([command, FLUSH_PACKET, Buffer.from(pack, 'latin1')])
     const response = await fetch(`${url}/git-receive-pack`, { method: 'POST', body })
     assert.equal(response.status, 200)
     assert.match(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
 import { createGit, openRepo, type Repo } from '../git/process/command.ts'
 
-export type TestRepo = Disposable & {
+export interface TestRepo extends Disposable {
   root: string
   gitDir: string
   repo: Repo

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCloneCache } from './cache.ts'
-import { maxPiece, Piece, releaseChunk } from './pieces.ts'
+import { MAX_PIECE, Piece, releaseChunk } from './pieces.ts'
 
 const sharesMemory = (a: Uint8Array, b: Uint8Array) => a.buffer === b.buffer
 
@@ -17,7 +17,7 @@ test('the memory of a piece is used again when the last who holds it lets go, an
   const other = new Piece(10)
   assert.ok(!sharesMemory(piece.bytes, other.bytes))
   piece.release()
-  const next = new Piece(maxPiece)
+  const next = new Piece(MAX_PIECE)
   assert.ok(sharesMemory(piece.bytes, next.bytes))
 })
 
@@ -27,7 +27,7 @@ test('a piece is released once by each, and no other chunk is a piece', () => {
   assert.throws(() => releaseChunk(piece.bytes), /more often/)
   releaseChunk(Buffer.alloc(10))
   releaseChunk(new Piece(10).bytes.subarray(0, 5))
-  assert.throws(() => new Piece(maxPiece + 1), RangeError)
+  assert.throws(() => new Piece(MAX_PIECE + 1), RangeError)
 })
 
 test('readers of different packs, fast, slow and gone half way, never see what is not theirs', async (t) => {

@@ -2,9 +2,9 @@
 // has the garbage collector look through everything after every few clones.
 
 /** As large as a piece may be. */
-export const maxPiece = 256 * 1024
+export const MAX_PIECE = 256 * 1024
 /** Kept for later; more than that may be in use. */
-const maxFree = 64
+const MAX_FREE = 64
 
 const free: Buffer[] = []
 const pieces = new WeakMap<Uint8Array, Piece>()
@@ -16,8 +16,8 @@ export class Piece {
   #holders = 1
 
   constructor(size: number) {
-    if (size > maxPiece) throw new RangeError(`a piece of ${size} bytes is too large`)
-    this.#memory = free.pop() ?? Buffer.allocUnsafeSlow(maxPiece)
+    if (size > MAX_PIECE) throw new RangeError(`a piece of ${size} bytes is too large`)
+    this.#memory = free.pop() ?? Buffer.allocUnsafeSlow(MAX_PIECE)
     this.bytes = this.#memory.subarray(0, size)
     pieces.set(this.bytes, this)
   }
@@ -29,7 +29,7 @@ export class Piece {
   release(): void {
     this.#holders -= 1
     if (this.#holders < 0) throw new Error('a piece was released more often than it was held')
-    if (this.#holders === 0 && free.length < maxFree) free.push(this.#memory)
+    if (this.#holders === 0 && free.length < MAX_FREE) free.push(this.#memory)
   }
 }
 

@@ -5,7 +5,8 @@ import type { Repo } from '../process/command.ts'
 import { progressOnly } from '../process/progress.ts'
 import type { PlainClone } from '../protocol/upload-request.ts'
 
-export type Destination = {
+/** Where a pack goes, and what is said while it is made. */
+export interface Destination {
   /** Of a file, which gets the pack. */
   fd: number
   /** Takes what a person who waits may read. */

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type Spool = {
+/** Changed only by the functions here and by whoever fills it. */
+export interface Spool {
   readonly capacity: number
   readonly file: Promise<FileHandle>
   readonly readers: Set<{ position: number }>
@@ -26,6 +27,7 @@ export type Spool = {
   changed: PromiseWithResolvers<void>
 }
 
+/** Its file is in `dir`, and has no name there. */
 export function openSpool(dir: string, capacity: number): Spool {
   return {
     capacity,
@@ -50,10 +52,10 @@ export function notify(spool: Spool): void {
 }
 
 /** Writing to the file costs the same for a few bytes. */
-const fileAtOnce = 256 * 1024
+const FILED_AT_ONCE = 256 * 1024
 /** Of what is on its way to the file, and of what is kept in memory once it is there. */
-const maxUnfiled = 1024 * 1024
-const maxRecent = 512 * 1024
+const MAX_UNFILED = 1024 * 1024
+const MAX_RECENT = 512 * 1024
 
 /** Resolves when there is room for more. */
 export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
@@ -63,7 +65,7 @@ export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
     spool.abort.signal.throwIfAborted()
     let slowest = spool.written
     for (const { position } of spool.readers) slowest = Math.min(slowest, position)
-    const room = Math.min(slowest + spool.capacity, spool.filed + maxUnfiled) - spool.written
+    const room = Math.min(slowest + spool.capacity, spool.filed + MAX_UNFILED) - spool.written
     if (room <= 0) {
       // What is being filed makes room, or fails; so does a reader that goes on.
       await (spool.filing ?? spool.changed.promise)
@@ -74,7 +76,7 @@ export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
     spool.recentBytes += piece.length
     spool.written += piece.length
     done += piece.length
-    if (spool.written - spool.filed >= fileAtOnce) startFiling(spool)
+    if (spool.written - spool.filed >= FILED_AT_ONCE) startFiling(spool)
     notify(spool)
   }
 }
@@ -112,7 +114,7 @@ function forgetOldest(spool: Spool): void {
   let start = spool.written - spool.recentBytes
   let count = 0
   for (const { length } of spool.recent) {
-    if (spool.recentBytes <= maxRecent || start + length > spool.filed) break
+    if (spool.recentBytes <= MAX_RECENT || start + length > spool.filed) break
     start += length
     spool.recentBytes -= length
     count++
@@ -137,7 +139,7 @@ function piecesFrom({ written, recent, recentBytes }: Spool, position: number, m
   return pieces
 }
 
-const readSize = 256 * 1024
+const READ_BYTES = 256 * 1024
 
 /** The stream from its beginning, so it must be called before the ring is full. Fails as soon as the spool does. */
 export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
@@ -154,7 +156,7 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
       if (available > 0) {
         const pieces =
           available <= spool.recentBytes
-            ? piecesFrom(spool, reader.position, readSize)
+            ? piecesFrom(spool, reader.position, READ_BYTES)
             : [await readPiece(spool, file, reader.position)]
         for (const piece of pieces) {
           reader.position += piece.length
@@ -173,7 +175,7 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
 
 async function readPiece({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
   const start = position % capacity
-  const length = Math.min(filed - position, readSize, capacity - start)
+  const length = Math.min(filed - position, READ_BYTES, capacity - start)
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start)
   if (bytesRead === 0) throw new Error('a spool is shorter than what was written')
   return buffer.subarray(0, bytesRead)

@@ -5,7 +5,7 @@ import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import { createGit, GitError, openRepo } from '../process/command.ts'
 import { createProcessPool } from '../process/pool.ts'
-import { dataPacket, delimPacket, flushPacket, ProtocolError } from '../protocol/pkt-line.ts'
+import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from '../protocol/pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from '../protocol/upload-request.ts'
 import { cloneKey, runUploadPack } from './upload-pack.ts'
 
@@ -20,7 +20,7 @@ after(() => repo[Symbol.dispose]())
 
 async function fetchOf(...args: string[]): Promise<FetchRequest> {
   const lines = args.map((line) => dataPacket(`${line}\n`))
-  const body = Buffer.concat([dataPacket('command=fetch\n'), delimPacket, ...lines, flushPacket])
+  const body = Buffer.concat([dataPacket('command=fetch\n'), DELIM_PACKET, ...lines, FLUSH_PACKET])
   const request = await readUploadRequest(streamOf(body), { version: 2 })
   assert.equal(request.kind, 'fetch')
   return request as FetchRequest

@@ -37,7 +37,7 @@ export async function* runUploadPack(
       continue
     }
     start = Buffer.concat([start, chunk])
-    if (start.length < refusalStart) continue
+    if (start.length < REFUSAL_START) continue
     throwRefusal(start)
     yield start
     start = undefined
@@ -51,10 +51,10 @@ export async function* runUploadPack(
   if (start?.length) yield start
 }
 
-const refusalStart = '0000ERR '.length
+const REFUSAL_START = '0000ERR '.length
 
 function throwRefusal(start: Buffer): void {
-  if (start.toString('latin1', 4, refusalStart) !== 'ERR ') return
+  if (start.toString('latin1', 4, REFUSAL_START) !== 'ERR ') return
   const end = Number.parseInt(start.toString('latin1', 0, 4), 16)
-  throw new ProtocolError(packetText(start.subarray(refusalStart, end)))
+  throw new ProtocolError(packetText(start.subarray(REFUSAL_START, end)))
 }

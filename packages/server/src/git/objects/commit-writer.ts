@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
-  emptyTreeOid,
+  EMPTY_TREE_OID,
   type FilePath,
   type Oid,
   parseFilePath,
@@ -18,6 +18,7 @@ import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './
 import { withObjects } from './reader.ts'
 import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
 
+/** A file, an executable file, a symbolic link. */
 export type FileMode = '100644' | '100755' | '120000'
 
 /** Applied in the order given. Paths are checked here, whoever they come from. */
@@ -27,7 +28,7 @@ export type Change =
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
 
-export type NewCommit = {
+export interface NewCommit {
   parent?: Oid
   changes: readonly Change[]
   author: Person
@@ -53,25 +54,30 @@ export class InvalidParent extends Error {
 /** `quarantine` is an object directory; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
 export async function writeCommit(repo: Repo, quarantine: string, wanted: NewCommit): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
-  const changes = wanted.changes.map(checked)
+  const changes = wanted.changes.map(checkChange)
   const objects = createObjectSet()
   const { base, tree } = parent
     ? await withObjects(repo, async (reader) => {
         const base = (await reader.findCommit(parent))?.tree
         if (!base) throw new InvalidParent(parent)
-        return { base, tree: await applied(changes, objects, await editTree(base, reader.findTree)) }
+        return { base, tree: await applyChanges(changes, objects, await editTree(base, reader.findTree)) }
       })
-    : { base: emptyTreeOid, tree: await applied(changes, objects, await editTree(emptyTreeOid, noTree)) }
+    : {
+        base: EMPTY_TREE_OID,
+        tree: await applyChanges(changes, objects, await editTree(EMPTY_TREE_OID, noTree)),
+      }
   if (tree === base) return { unchanged: true, tree }
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
   const pack = await writePack(quarantine, objects)
   const submodules = changes.map(targetOf).find(mayBeSubmodulesFile)
-  if (submodules) await checkSubmodules(repo, quarantine, pack, submodules)
+  if (submodules) await checkSubmodules(repo, { quarantine, pack, path: submodules })
   return { unchanged: false, commit, tree, packDir: pack.packDir }
 }
 
-export type NewTag = Tag & { name: TagName }
+export interface NewTag extends Tag {
+  name: TagName
+}
 
 /** Writes an annotated tag object. Whether the target exists is for the caller to have seen. */
 export async function writeTag(quarantine: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
@@ -88,7 +94,7 @@ type CheckedChange =
   | { op: 'delete'; path: TreePath }
   | { op: 'move'; from: TreePath; to: TreePath }
 
-function checked(change: Change): CheckedChange {
+function checkChange(change: Change): CheckedChange {
   const path = (text: string) => {
     const parsed = parseTreePath(text)
     if (!parsed) throw new InvalidTree(text, 'bad_path')
@@ -102,7 +108,7 @@ function checked(change: Change): CheckedChange {
   return { op: 'put', path: path(change.path), bytes, mode }
 }
 
-async function applied(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
+async function applyChanges(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
   for (const change of changes) {
     if (change.op === 'put') await tree.put(change.path, change.mode, objects.add('blob', change.bytes))
     else if (change.op === 'delete') await tree.remove(change.path)
@@ -121,9 +127,7 @@ function mayBeSubmodulesFile(path: TreePath): boolean {
 /** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
 async function checkSubmodules(
   repo: Repo,
-  quarantine: string,
-  pack: WrittenPack,
-  path: TreePath,
+  { quarantine, pack, path }: { quarantine: string; pack: WrittenPack; path: TreePath },
 ): Promise<void> {
   const inPackDir = (name: string) => parseFilePath(resolve(pack.packDir, name)) as FilePath
   const index = inPackDir('check.idx')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
-import { emptyTreeOid, type Oid } from '../names.ts'
+import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import { createGit, openRepo } from '../process/command.ts'
 import { createProcessPool } from '../process/pool.ts'
 import { compareCommits, diff, type FilePatch, listChanges } from './diff.ts'
@@ -170,7 +170,7 @@ test('compares what shares no history, equal commits, and a first commit with no
   assert.deepEqual(brief(apart.files), ['deleted a +0 -1', 'added b +1 -0'])
   const same = await compareCommits(t.repo, { base: a, head: a })
   assert.deepEqual([same.files, same.commits, same.ahead, same.behind], [[], [], 0, 0])
-  assert.deepEqual(brief((await diff(t.repo, emptyTreeOid, a)).files), ['added a +1 -0'])
+  assert.deepEqual(brief((await diff(t.repo, EMPTY_TREE_OID, a)).files), ['added a +1 -0'])
 })
 
 test('needs no more than one process at a time', async () => {

@@ -2,13 +2,13 @@
 
 import type { Oid } from '../names.ts'
 import type { Repo } from '../process/command.ts'
-import { countAheadBehind, type ListedCommit, listCommits, mergeBases } from './history.ts'
+import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from './history.ts'
 import { diffConfig, readPatches } from './patches.ts'
 import { decodePath, type PathText, splitNul } from './path-text.ts'
 
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
 
-export type FileChange = PathText & {
+export interface FileChange extends PathText {
   status: FileStatus
   /** Where a renamed file was, and how much of it is the same, in percent. */
   from?: PathText & { similarity: number }
@@ -21,13 +21,13 @@ export type FileChange = PathText & {
   binary: boolean
 }
 
-export type FilePatch = FileChange & {
+export interface FilePatch extends FileChange {
   /** Unified diff with its header; absent when it is beyond a bound. */
   patch?: string
   patchTruncated: boolean
 }
 
-export type Changes<File> = {
+export interface Changes<File> {
   files: File[]
   /** More files changed than are listed. */
   truncated: boolean
@@ -35,9 +35,13 @@ export type Changes<File> = {
   total: { files: number; additions: number; deletions: number }
 }
 
-export type DiffLimits = { maxFiles?: number; maxPatchBytes?: number; maxTotalBytes?: number }
+export interface DiffLimits {
+  maxFiles?: number
+  maxPatchBytes?: number
+  maxTotalBytes?: number
+}
 
-export type CompareRequest = DiffLimits & {
+export interface CompareRequest extends DiffLimits {
   base: Oid
   head: Oid
   /** 'three-dot' (default) shows what head did since it left base; 'two-dot' compares the two as they are. */
@@ -46,7 +50,7 @@ export type CompareRequest = DiffLimits & {
   maxCommits?: number
 }
 
-export type Comparison = Changes<FilePatch> & {
+export interface Comparison extends Changes<FilePatch> {
   /** Undefined when the two share no history; then three-dot shows what two-dot shows. */
   mergeBase: Oid | undefined
   ahead: number
@@ -55,9 +59,10 @@ export type Comparison = Changes<FilePatch> & {
   moreCommits: boolean
 }
 
+/** How two commits differ, and which commits lie between them. */
 export async function compareCommits(repo: Repo, request: CompareRequest): Promise<Comparison> {
   const { base, head, mode = 'three-dot', maxCommits = 100 } = request
-  const [mergeBase] = await mergeBases(repo, base, head)
+  const [mergeBase] = await findMergeBases(repo, base, head)
   const from = mode === 'three-dot' ? (mergeBase ?? base) : base
   const [counts, listed, changes] = await Promise.all([
     countAheadBehind(repo, base, head),

@@ -5,9 +5,11 @@ import type { Repo } from '../process/command.ts'
 import type { Commit } from './format.ts'
 import { withObjects } from './reader.ts'
 
-export type ListedCommit = Commit & { oid: Oid }
+export interface ListedCommit extends Commit {
+  oid: Oid
+}
 
-export type CommitQuery = {
+export interface CommitQuery {
   from: Oid
   /** Leave out what is reachable from here. */
   notIn?: Oid
@@ -49,6 +51,7 @@ async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
   return oidLines(stdout)
 }
 
+/** Whether `of` has everything that `ancestor` has. */
 export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'merge-base',
@@ -60,7 +63,7 @@ export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<bo
 }
 
 /** The best common ancestors; none when the histories are unrelated. */
-export async function mergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]> {
+export async function findMergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]> {
   const { stdout } = await repo.run({
     verb: 'merge-base',
     options: ['--all'],

@@ -8,12 +8,12 @@ import { inflate } from 'node:zlib'
 import type { Oid } from '../names.ts'
 import type { Repo } from '../process/command.ts'
 import { formatCommit, type ObjectType, type Person } from './format.ts'
-import { mergeBases } from './history.ts'
+import { findMergeBases } from './history.ts'
 import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
 import { decodePath, type PathText, splitNul } from './path-text.ts'
 import { withObjects } from './reader.ts'
 
-export type MergeRequest = {
+export interface MergeRequest {
   /** What is merged into; the first parent. */
   ours: Oid
   theirs: Oid
@@ -35,7 +35,7 @@ export type MergeResult =
   /** The two share no history. */
   | { outcome: 'unrelated' }
 
-export type Conflict = PathText & {
+export interface Conflict extends PathText {
   /** Git's words, such as `contents` or `modify/delete`. */
   kinds: string[]
   base?: Side
@@ -43,7 +43,10 @@ export type Conflict = PathText & {
   theirs?: Side
 }
 
-type Side = { mode: string; oid: Oid }
+interface Side {
+  mode: string
+  oid: Oid
+}
 
 /** `quarantine` is an object directory that is thrown away once its packs are taken. */
 export async function mergeCommits(
@@ -52,7 +55,7 @@ export async function mergeCommits(
   request: MergeRequest,
 ): Promise<MergeResult> {
   const { ours, theirs, strategy, maxConflicts = 1000 } = request
-  const bases = await mergeBases(repo, ours, theirs)
+  const bases = await findMergeBases(repo, ours, theirs)
   if (bases.length === 0) return { outcome: 'unrelated' }
   if (bases.includes(theirs)) return { outcome: 'up-to-date' }
   if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }

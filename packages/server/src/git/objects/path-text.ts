@@ -1,13 +1,17 @@
 // Paths as git prints them with -z: any bytes but NUL.
 
 /** Text for a path, and its bytes where they are not UTF-8 and the text is only an approximation. */
-export type PathText = { path: string; rawPath?: Buffer }
+export interface PathText {
+  path: string
+  rawPath?: Buffer
+}
 
 export function decodePath(raw: Buffer): PathText {
   const path = raw.toString('utf8')
   return raw.equals(Buffer.from(path)) ? { path } : { path, rawPath: Buffer.from(raw) }
 }
 
+/** The fields that end with NUL, the last one perhaps without. */
 export function* splitNul(bytes: Buffer): Generator<Buffer, undefined> {
   for (let at = 0; at < bytes.length; ) {
     const nul = bytes.indexOf(0, at)

@@ -14,7 +14,9 @@ export class PackRejected extends Error {
 }
 
 /** A repository whose new objects go to a directory of their own. */
-export type QuarantinedRepo = Repo & { readonly objects: string }
+export interface QuarantinedRepo extends Repo {
+  readonly objects: string
+}
 
 /** Runs `work` with a new, empty object directory below `parent`, which is gone afterwards. */
 export async function withQuarantine<T>(
@@ -31,7 +33,7 @@ export async function withQuarantine<T>(
   }
 }
 
-export type Intake = {
+export interface Intake {
   pack: AsyncIterable<Uint8Array>
   maxBytes: number
   onProgress?: (chunk: Buffer) => void
@@ -42,14 +44,14 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
   try {
     const { stdout } = await repo.run({
       verb: 'index-pack',
-      options: ['--stdin', '--fix-thin', toleratedFaults, '--show-resolving-progress'],
+      options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, '--show-resolving-progress'],
       // Larger blobs are hashed in pieces and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: bounded(intake.pack, intake.maxBytes),
       // A failure is reported as a reason.
       onStderr: progressOnly((text) => intake.onProgress?.(text)),
     })
-    return !stdout.includes(emptyPackName)
+    return !stdout.includes(EMPTY_PACK_NAME)
   } catch (error) {
     if (!(error instanceof GitError) || error.exitCode === null) throw error
     throw new PackRejected(reasonIn(error.stderr), { cause: error })
@@ -61,13 +63,13 @@ export async function findBrokenTips(repo: Repo, tips: readonly Oid[]): Promise<
   const distinct = [...new Set(tips)]
   if (distinct.length === 0 || (await isConnected(repo, distinct))) return new Set()
   // Beyond this many it is not worth a process each to tell the good from the bad.
-  if (distinct.length === 1 || distinct.length > maxBlamed) return new Set(distinct)
+  if (distinct.length === 1 || distinct.length > MAX_BLAMED) return new Set(distinct)
   const broken = new Set<Oid>()
   for (const tip of distinct) if (!(await isConnected(repo, [tip]))) broken.add(tip)
   return broken
 }
 
-const maxBlamed = 200
+const MAX_BLAMED = 200
 
 async function isConnected(repo: Repo, tips: readonly Oid[]): Promise<boolean> {
   const { exitCode } = await repo.run({
@@ -80,18 +82,18 @@ async function isConnected(repo: Repo, tips: readonly Oid[]): Promise<boolean> {
 }
 
 // Faults of old tools that real histories are full of and that harm nobody. Everything else git knows is fatal.
-const toleratedFaults =
+const TOLERATED_FAULTS =
   '--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore' as const
 
 /** The name of a pack without objects: the hash of its header. */
-const emptyPackName = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'
+const EMPTY_PACK_NAME = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'
 
-const absolutePath = /'?\/\S+/g
-const maxReason = 300
+const ABSOLUTE_PATH = /'?\/\S+/g
+const MAX_REASON = 300
 
 function reasonIn(stderr: string): string {
-  const reasons = complaintsIn(stderr).map((line) => line.replace(absolutePath, 'a file'))
-  return reasons.join('; ').slice(0, maxReason) || 'the pack could not be indexed'
+  const reasons = complaintsIn(stderr).map((line) => line.replace(ABSOLUTE_PATH, 'a file'))
+  return reasons.join('; ').slice(0, MAX_REASON) || 'the pack could not be indexed'
 }
 
 async function* bounded(pack: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {

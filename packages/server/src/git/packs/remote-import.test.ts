@@ -45,7 +45,9 @@ function smart(t: TestRepo): RequestListener {
   }
 }
 
-type Case = Partial<ImportRequest> & { url: string }
+interface Case extends Partial<ImportRequest> {
+  url: string
+}
 
 async function importing(request: Case, runner = git) {
   const scratch = mkdtempSync(join(tmpdir(), 'trellis-import-'))

@@ -8,7 +8,7 @@ import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } fr
 import { type Access, type Git, GitError, GitTimeout, openRepo, type Repo } from '../process/command.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 
-export type ImportRequest = {
+export interface ImportRequest extends Pick<Access, 'key' | 'signal'> {
   url: string
   /** An empty directory that is thrown away once its packs are taken. */
   scratch: string
@@ -19,11 +19,15 @@ export type ImportRequest = {
   maxBytes: number
   timeoutMs: number
   onProgress?: (progress: ImportProgress) => void
-} & Pick<Access, 'key' | 'signal'>
+}
 
-export type ImportProgress = { phase: 'receiving' | 'resolving'; percent: number; bytes: number }
+export interface ImportProgress {
+  phase: 'receiving' | 'resolving'
+  percent: number
+  bytes: number
+}
 
-export type ImportResult = {
+export interface ImportResult {
   refs: Ref[]
   /** Where the remote's HEAD points, also when that branch has no commit yet. */
   defaultBranch: RefName | undefined
@@ -52,8 +56,9 @@ export class ImportError extends Error {
   }
 }
 
-const pollMs = 200
+const POLL_MS = 200
 
+/** Throws ImportError. */
 export async function importRemote(git: Git, request: ImportRequest): Promise<ImportResult> {
   const { scratch, key, signal, timeoutMs } = request
   const config = configFor(request)
@@ -70,7 +75,7 @@ export async function importRemote(git: Git, request: ImportRequest): Promise<Im
 async function examine(repo: Repo): Promise<ImportResult> {
   const refs = await listRefs(repo)
   const head = await readHead(repo.gitDir)
-  const defaultBranch = head === `refs/heads/${unknownBranch}` ? undefined : head
+  const defaultBranch = head === `refs/heads/${UNKNOWN_BRANCH}` ? undefined : head
   // Any page that answers looks like an empty repository without a HEAD.
   if (refs.length === 0 && !defaultBranch) throw new ImportError('not_a_repository')
   return { refs, defaultBranch, objects: await onePack(repo) }
@@ -88,7 +93,7 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
       polling = undefined
       if (size > maxBytes) tooLarge.abort()
     })
-  }, pollMs)
+  }, POLL_MS)
   try {
     await repo.run({
       verb: 'clone',
@@ -98,7 +103,7 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
         '--no-recurse-submodules',
         '--progress',
         '--end-of-options',
-        placeholder,
+        PLACEHOLDER,
       ],
       values: [parseFilePath(repo.gitDir) as FilePath],
       config,
@@ -118,16 +123,16 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
 }
 
 // Stands for the address in the arguments, which every user of the machine can see.
-const placeholder = 'import:remote'
+const PLACEHOLDER = 'import:remote'
 // What HEAD names when the remote does not say.
-const unknownBranch = 'said-by-nobody'
+const UNKNOWN_BRANCH = 'said-by-nobody'
 
 function configFor(request: ImportRequest): Record<string, string> {
   const { url, username, password } = parseUrl(request)
   const basic = Buffer.from(`${username}:${password}`).toString('base64')
   return {
-    [`url.${url.origin}${url.pathname}.insteadOf`]: placeholder,
-    'init.defaultBranch': unknownBranch,
+    [`url.${url.origin}${url.pathname}.insteadOf`]: PLACEHOLDER,
+    'init.defaultBranch': UNKNOWN_BRANCH,
     'protocol.allow': 'never',
     [`protocol.${url.protocol.slice(0, -1)}.allow`]: 'always',
     'http.followRedirects': 'false',

@@ -8,16 +8,21 @@ import type { RefName } from '../names.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 import type { PackStore } from './pack-store.ts'
 
-export type Contents = { dir: string; packIds: readonly string[]; store: PackStore }
+/** Which packs a directory shall hold, and where they are. */
+export interface Contents {
+  dir: string
+  packIds: readonly string[]
+  store: PackStore
+}
 
-export type RefSnapshot = {
+export interface RefSnapshot {
   headBranch: RefName
   /** Equal versions mean equal refs, so nothing is written again. */
   version: string
   refs: () => Iterable<Ref> | AsyncIterable<Ref>
 }
 
-export type WorkingDirectories = {
+export interface WorkingDirectories {
   /**
    * Makes the directory hold these packs. Packs that are no longer listed go, and a multi-pack index with them,
    * unless someone reads; says whether exactly the listed ones are there now.
@@ -123,7 +128,7 @@ export function createWorkingDirectories(
   }
 }
 
-type State = {
+interface State {
   readers: number
   waiting: number
   tail: Promise<unknown>

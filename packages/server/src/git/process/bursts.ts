@@ -3,9 +3,9 @@
 
 import type { Readable } from 'node:stream'
 
-const burstSize = 128 * 1024
+const BURST_BYTES = 128 * 1024
 /** How long a piece may wait for others. */
-const patienceMs = 1
+const PATIENCE_MS = 1
 
 /** Everything from a stream, many pieces joined to one, none held back for long. Fails when the stream does. */
 export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, undefined> {
@@ -23,10 +23,10 @@ export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, 
   const onData = (piece: Buffer) => {
     pieces.push(piece)
     size += piece.length
-    if (size >= burstSize) {
+    if (size >= BURST_BYTES) {
       stream.pause()
       release()
-    } else timer ??= setTimeout(release, patienceMs)
+    } else timer ??= setTimeout(release, PATIENCE_MS)
   }
   const onError = (error: unknown) => {
     failure = { error }

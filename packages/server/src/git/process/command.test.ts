@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { emptyTreeOid, type Oid, parseTreePath } from '../names.ts'
+import { EMPTY_TREE_OID, type Oid, parseTreePath } from '../names.ts'
 import { createGit, GitError, GitTimeout, OutputTooLarge } from './command.ts'
 import { createProcessPool } from './pool.ts'
 
@@ -41,7 +41,7 @@ test('does not compile with an option or a value made at run time', async () => 
     git.run(repo, { verb: 'log', values: [outside] }),
     // @ts-expect-error so is the verb
     git.run(repo, { verb: outside }),
-    git.run(repo, { verb: 'log', options: ['--all', false, `--max-count=${3}`], values: [emptyTreeOid] }),
+    git.run(repo, { verb: 'log', options: ['--all', false, `--max-count=${3}`], values: [EMPTY_TREE_OID] }),
   ]
   assert.equal(typeof unused, 'function')
 })
@@ -165,7 +165,7 @@ test('stopping a started process waits for its end and frees its slot', async ()
   {
     await using child = await pooled.start(repo, { verb: 'cat-file', options: ['--batch'], stdin: 'open' })
     assert.equal(pool.running, 1)
-    child.stdin?.write(`${emptyTreeOid}\n`)
+    child.stdin?.write(`${EMPTY_TREE_OID}\n`)
     for await (const chunk of child.stdout) {
       assert.match(String(chunk), /tree 0/)
       break

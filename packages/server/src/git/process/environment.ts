@@ -3,9 +3,12 @@
 import { join } from 'node:path'
 
 /** New objects go to `objects`; what exists is read from `alternates` (default: the objects of the git dir). */
-export type Quarantine = { objects: string; alternates?: readonly string[] }
+export interface Quarantine {
+  objects: string
+  alternates?: readonly string[]
+}
 
-type Wanted = {
+interface Wanted {
   path: string | undefined
   config?: Readonly<Record<string, string>>
   quarantine?: Quarantine
@@ -21,7 +24,7 @@ const alwaysConfig = {
   'maintenance.auto': 'false',
 }
 
-export function environment(gitDir: string, wanted: Wanted): Record<string, string> {
+export function environmentOf(gitDir: string, wanted: Wanted): Record<string, string> {
   const config = Object.entries({ ...alwaysConfig, ...wanted.config })
   const env: Record<string, string> = {
     PATH: wanted.path ?? '/usr/local/bin:/usr/bin:/bin',

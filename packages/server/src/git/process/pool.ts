@@ -9,9 +9,12 @@ export class PoolFull extends Error {
   }
 }
 
-export type Slot = Disposable & { release(): void }
+/** The right to run one process. */
+export interface Slot extends Disposable {
+  release(): void
+}
 
-export type ProcessPool = {
+export interface ProcessPool {
   /** Waits for a free slot. Rejects with PoolFull, or with the signal's reason while waiting. */
   acquire(key: string, signal?: AbortSignal): Promise<Slot>
   /** How many slots are taken. */
@@ -20,7 +23,7 @@ export type ProcessPool = {
   readonly depth: number
 }
 
-export type PoolOptions = {
+export interface PoolOptions {
   size: number
   /** Slots that one key may hold at once, so that slow clients of one key leave room. Default: three quarters. */
   perKey?: number
@@ -28,7 +31,9 @@ export type PoolOptions = {
   maxWaiting?: number
 }
 
-type Waiter = { grant(): void }
+interface Waiter {
+  grant(): void
+}
 
 export function createProcessPool(options: PoolOptions): ProcessPool {
   const { size, perKey = Math.ceil(size * 0.75), maxWaiting = 256 } = options

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  DELIM_PACKET,
   dataPacket,
-  delimPacket,
-  flushPacket,
+  FLUSH_PACKET,
   type Packet,
   ProtocolError,
   packetText,
+  RESPONSE_END_PACKET,
   readPackets,
-  responseEndPacket,
   sideband,
 } from './pkt-line.ts'
 
@@ -27,11 +27,11 @@ test('reads back every kind of packet whatever the pieces are', async () => {
   const long = Buffer.alloc(65516, 'x')
   const wire = Buffer.concat([
     dataPacket('want\n'),
-    delimPacket,
+    DELIM_PACKET,
     dataPacket(long),
     Buffer.from('0004'),
-    responseEndPacket,
-    flushPacket,
+    RESPONSE_END_PACKET,
+    FLUSH_PACKET,
   ])
   for (const size of [1, 3, 4096, wire.length]) {
     const packets = await readAll(wire, size)
@@ -63,7 +63,7 @@ test('refuses more packets than the bound allows, even empty ones', async () => 
 test('hands over what follows the packets untouched', async () => {
   const tail = Buffer.from('PACK and some more bytes')
   for (const size of [1, 5, 1000]) {
-    const reader = readPackets(inPieces(Buffer.concat([dataPacket('a'), flushPacket, tail]), size), 1000)
+    const reader = readPackets(inPieces(Buffer.concat([dataPacket('a'), FLUSH_PACKET, tail]), size), 1000)
     await reader.next()
     await reader.next()
     const rest: Buffer[] = []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { dataPacket, flushPacket, ProtocolError } from './pkt-line.ts'
-import { pushMessage, pushProgress, pushReport } from './push-report.ts'
+import { dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
+import { formatPushMessage, formatPushProgress, formatPushReport } from './push-report.ts'
 import { type PushLimits, readPush } from './push-request.ts'
 
 const zero = '0'.repeat(40)
@@ -22,14 +22,14 @@ function body(lines: (string | Buffer)[], options: { capabilities?: string; tail
     Buffer.from(`\0 ${options.capabilities ?? usual}`),
   ])
   const packets = [withCapabilities, ...others].map((line) => dataPacket(line))
-  return Buffer.concat([...packets, flushPacket, ...(options.tail ?? [])])
+  return Buffer.concat([...packets, FLUSH_PACKET, ...(options.tail ?? [])])
 }
 
 const read = (bytes: Buffer, limits?: PushLimits) => readPush(inPieces(bytes), limits)
 
 test('reads commands, capabilities, shallow lines and options, and leaves the pack', async () => {
   const pack = randomBytes(500)
-  const tail = [dataPacket('ci.skip'), dataPacket('x=1\n'), flushPacket, pack]
+  const tail = [dataPacket('ci.skip'), dataPacket('x=1\n'), FLUSH_PACKET, pack]
   const lines = [
     `${zero} ${a} refs/heads/new`,
     `${a} ${b} refs/heads/größe`,
@@ -54,7 +54,7 @@ test('reads commands, capabilities, shallow lines and options, and leaves the pa
 
 test('a push that only deletes has no pack, and a lone flush asks for nothing', async () => {
   assert.equal((await read(body([`${a} ${zero} refs/heads/old`]))).expectsPack, false)
-  assert.deepEqual((await read(flushPacket)).commands, [])
+  assert.deepEqual((await read(FLUSH_PACKET)).commands, [])
   assert.deepEqual((await read(Buffer.alloc(0))).commands, [])
 })
 
@@ -110,7 +110,7 @@ test('refuses a request that breaks the protocol or a bound', async () => {
   await refused(body([line, line, line]), /too many refs/, { maxCommands: 2 })
   await refused(body([line, ...Array(9).fill(`shallow ${a}`)]), /too many refs/, { maxCommands: 5 })
   await refused(body([line, line, line]), /too large/, { maxBytes: 200 })
-  const options = { capabilities: 'push-options', tail: [dataPacket('one'), dataPacket('two'), flushPacket] }
+  const options = { capabilities: 'push-options', tail: [dataPacket('one'), dataPacket('two'), FLUSH_PACKET] }
   await refused(body([line], options), /too many push options/, { maxOptions: 1 })
   await refused(body([line], options), /too long/, { maxOptionBytes: 2 })
   await refused(body([line], { capabilities: 'push-options' }).subarray(0, -4), /does not end/)
@@ -129,7 +129,7 @@ test('random pushes give a push or a ProtocolError and nothing else', async () =
   for (let round = 0; round < 1500; round++) {
     const pieces = [
       ...lines.map((line) => dataPacket(line)),
-      flushPacket,
+      FLUSH_PACKET,
       Buffer.from('0001'),
       randomBytes(round % 100),
     ]
@@ -150,20 +150,20 @@ test('reports each ref, in a side band when the client takes one', async () => {
     error: command.problem && `${command.problem}\nsecond line`,
   }))
   const report = '000eunpack ok\n0014ok refs/heads/x\n0024ng bad bad ref name second line\n0000'
-  const banded = pushReport({ capabilities, unpackError: null, results }).toString()
+  const banded = formatPushReport({ capabilities, unpackError: null, results }).toString()
   assert.equal(banded, `${(report.length + 5).toString(16).padStart(4, '0')}\x01${report}0000`)
   const plain = { ...capabilities, sideband: false }
-  assert.equal(pushReport({ capabilities: plain, unpackError: null, results }).toString(), report)
+  assert.equal(formatPushReport({ capabilities: plain, unpackError: null, results }).toString(), report)
   assert.match(
-    pushReport({ capabilities: plain, unpackError: 'broken', results: [] }).toString(),
+    formatPushReport({ capabilities: plain, unpackError: 'broken', results: [] }).toString(),
     /^0012unpack broken\n0000$/,
   )
   assert.equal(
-    pushReport({ capabilities: { ...plain, reportStatus: false }, unpackError: null, results }).length,
+    formatPushReport({ capabilities: { ...plain, reportStatus: false }, unpackError: null, results }).length,
     0,
   )
 
-  assert.equal(pushProgress(capabilities, 'half\n').toString(), '000a\x02half\n')
-  assert.equal(pushProgress({ ...capabilities, quiet: true }, 'half\n').length, 0)
-  assert.equal(pushMessage({ ...capabilities, quiet: true }, 'note\n').toString(), '000a\x02note\n')
+  assert.equal(formatPushProgress(capabilities, 'half\n').toString(), '000a\x02half\n')
+  assert.equal(formatPushProgress({ ...capabilities, quiet: true }, 'half\n').length, 0)
+  assert.equal(formatPushMessage({ ...capabilities, quiet: true }, 'note\n').toString(), '000a\x02note\n')
 })

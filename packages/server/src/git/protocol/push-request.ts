@@ -1,8 +1,9 @@
 // The first part of a push: which refs shall move from where to where. The pack follows in the same stream.
 
-import { type Oid, parseOid, parseRefName, type RefName, zeroOid } from '../names.ts'
+import { type Oid, parseOid, parseRefName, type RefName, ZERO_OID } from '../names.ts'
 import { type PacketReader, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
+/** One ref that shall move. One with a `problem` cannot, whatever the others do. */
 export type PushCommand = {
   /** The name exactly as it was sent, for the report. */
   sent: Buffer
@@ -11,14 +12,16 @@ export type PushCommand = {
   after: Oid | null
 } & ({ ref: RefName; problem: null } | { ref: null; problem: string })
 
-export type PushCapabilities = {
+/** What the client can take. */
+export interface PushCapabilities {
   reportStatus: boolean
   sideband: boolean
   quiet: boolean
   atomic: boolean
 }
 
-export type Push = {
+/** A push that has been read up to its pack. */
+export interface Push {
   /** None at all from a client that only tries whether it may post. The answer is then empty. */
   commands: PushCommand[]
   capabilities: PushCapabilities
@@ -31,7 +34,7 @@ export type Push = {
   pack: AsyncGenerator<Buffer, void, undefined>
 }
 
-export type PushLimits = {
+export interface PushLimits {
   /** Of everything before the pack. */
   maxBytes?: number
   /** Shallow lines count too. */
@@ -79,17 +82,17 @@ async function* untilFlush(reader: PacketReader): AsyncGenerator<Buffer> {
   }
 }
 
-const commandStart = 82
+const COMMAND_START = 82
 // Far beyond what is accepted, and still short enough to be echoed in a report.
-const maxSentName = 8192
+const MAX_SENT_NAME = 8192
 
 function readCommand(line: Buffer, named: Set<string>): PushCommand {
-  const start = line.toString('latin1', 0, commandStart)
+  const start = line.toString('latin1', 0, COMMAND_START)
   if (start.startsWith('push-cert')) throw new ProtocolError('signed pushes are not supported')
   const [, before, after] = /^([0-9a-f]{40}) ([0-9a-f]{40}) $/.exec(start) ?? []
-  const sent = line.subarray(commandStart)
+  const sent = line.subarray(COMMAND_START)
   if (!before || !after || sent.length === 0) throw new ProtocolError('bad push command')
-  if (sent.length > maxSentName) throw new ProtocolError('a ref name is too long')
+  if (sent.length > MAX_SENT_NAME) throw new ProtocolError('a ref name is too long')
   const ends = { sent, before: present(before), after: present(after) }
   const name = sent.toString('utf8')
   const refused = (problem: string): PushCommand => ({ ...ends, ref: null, problem })
@@ -103,7 +106,7 @@ function readCommand(line: Buffer, named: Set<string>): PushCommand {
   return { ...ends, ref, problem: null }
 }
 
-const present = (oid: string): Oid | null => (oid === zeroOid ? null : (oid as Oid))
+const present = (oid: string): Oid | null => (oid === ZERO_OID ? null : (oid as Oid))
 
 function readCapabilities(words: readonly string[]): PushCapabilities {
   const format = words.find((word) => word.startsWith('object-format='))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { dataPacket, delimPacket, flushPacket, ProtocolError } from './pkt-line.ts'
+import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from './upload-request.ts'
 
 async function* inPieces(bytes: Uint8Array, size = bytes.length > 10_000 ? 65536 : 11) {
@@ -14,7 +14,7 @@ function v2(
   capabilities = ['agent=git/2.39.5', 'object-format=sha1'],
 ): Buffer {
   const head = [`command=${command}`, ...capabilities].map((line) => dataPacket(`${line}\n`))
-  return Buffer.concat([...head, delimPacket, ...args.map((line) => dataPacket(`${line}\n`)), flushPacket])
+  return Buffer.concat([...head, DELIM_PACKET, ...args.map((line) => dataPacket(`${line}\n`)), FLUSH_PACKET])
 }
 
 async function v2Fetch(args: string[], capabilities?: string[]): Promise<FetchRequest> {
@@ -36,7 +36,7 @@ test('understands ls-refs', async () => {
 
 test('a lone flush or nothing at all asks for nothing', async () => {
   for (const version of [0, 1, 2] as const) {
-    assert.deepEqual(await readUploadRequest(inPieces(flushPacket), { version }), { kind: 'nothing' })
+    assert.deepEqual(await readUploadRequest(inPieces(FLUSH_PACKET), { version }), { kind: 'nothing' })
     assert.deepEqual(await readUploadRequest(inPieces(Buffer.alloc(0)), { version }), { kind: 'nothing' })
   }
 })
@@ -102,7 +102,7 @@ test('equal clones have equal digests whoever sends them, and unequal ones have 
   assert.notEqual(await digest([...wants, 'ofs-delta', 'deepen 3', 'done']), first)
 
   const v0 = async (words: string, version: 0 | 1 = 0) => {
-    const lines = [dataPacket(`want ${oid} ${words}\n`), flushPacket, dataPacket('done\n')]
+    const lines = [dataPacket(`want ${oid} ${words}\n`), FLUSH_PACKET, dataPacket('done\n')]
     const request = await readUploadRequest(inPieces(Buffer.concat(lines)), { version })
     return (request as FetchRequest).clone?.digest
   }
@@ -140,8 +140,8 @@ test('random requests give a request or a ProtocolError and nothing else', async
   ]
   const pieces = [
     ...lines.map((line) => dataPacket(line)),
-    flushPacket,
-    delimPacket,
+    FLUSH_PACKET,
+    DELIM_PACKET,
     Buffer.from('0002'),
     randomBytes(5),
   ]

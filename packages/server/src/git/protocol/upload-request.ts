@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto'
 import type { Oid } from '../names.ts'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
-import { dataPacket, delimPacket, flushPacket, ProtocolError, packetText, readPackets } from './pkt-line.ts'
+import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
 /** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
 export type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
 
-export type FetchRequest = {
+/** Asks for objects, in a way that git answers. */
+export interface FetchRequest {
   kind: 'fetch'
   version: ProtocolVersion
   /** The request as it was understood, framed again. */
@@ -19,10 +20,13 @@ export type FetchRequest = {
 }
 
 /** A fetch without negotiation. Its answer depends on the request, on objects, and perhaps on which tags exist. */
-export type CloneRequest = { digest: string; followsTags: boolean }
+export interface CloneRequest {
+  digest: string
+  followsTags: boolean
+}
 
 /** A clone that asks for nothing special, as most do. */
-export type PlainClone = {
+export interface PlainClone {
   wants: readonly Oid[]
   thin: boolean
   ofsDelta: boolean
@@ -30,26 +34,26 @@ export type PlainClone = {
   progress: boolean
 }
 
-const defaultMaxBytes = 32 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
 // Each costs more memory than its bytes.
-const maxLines = 250_000
+const MAX_LINES = 250_000
 
 /** Reads a whole request for git-upload-pack. Throws ProtocolError. */
 export async function readUploadRequest(
   body: AsyncIterable<Uint8Array>,
   options: { version: ProtocolVersion; maxBytes?: number },
 ): Promise<UploadRequest> {
-  const { version, maxBytes = defaultMaxBytes } = options
+  const { version, maxBytes = DEFAULT_MAX_BYTES } = options
   const reader = readPackets(body, maxBytes)
   const packets: Buffer[] = []
   const lines: string[] = []
   for (let packet = await reader.next(); packet; packet = await reader.next()) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
-    if (packets.length === maxLines) throw new ProtocolError('the request is too large')
+    if (packets.length === MAX_LINES) throw new ProtocolError('the request is too large')
     if (packet.kind === 'data') {
       lines.push(packetText(packet.data))
       packets.push(dataPacket(packet.data))
-    } else packets.push(packet.kind === 'flush' ? flushPacket : delimPacket)
+    } else packets.push(packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET)
     // Version 2 sends one command; the older ones end with the body.
     if (version === 2 && packet.kind === 'flush') break
   }
@@ -78,31 +82,31 @@ function readCommand(lines: readonly string[]): 'ls-refs' | 'fetch' | 'object-in
   throw new ProtocolError('unknown command')
 }
 
-const capability = /^(command|agent|server-option|session-id)=|^object-format=sha1$/
+const CAPABILITY = /^(command|agent|server-option|session-id)=|^object-format=sha1$/
 
 function readLsRefs(lines: readonly string[]): LsRefsOptions {
   const options = { peel: false, symrefs: false, unborn: false, prefixes: [] as string[] }
   for (const line of lines) {
     if (line === 'peel' || line === 'symrefs' || line === 'unborn') options[line] = true
     else if (line.startsWith('ref-prefix ')) options.prefixes.push(line.slice('ref-prefix '.length))
-    else if (!capability.test(line)) throw new ProtocolError('unexpected line in ls-refs')
+    else if (!CAPABILITY.test(line)) throw new ProtocolError('unexpected line in ls-refs')
   }
   return options
 }
 
 // Negotiation, and arguments that name refs, whose meaning changes when refs move.
-const uncacheable = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
+const UNCACHEABLE = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
 // What a client says about itself.
-const identity = /^(agent|session-id)=/
+const IDENTITY = /^(agent|session-id)=/
 
 function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneRequest | undefined {
-  if (!lines.includes('done') || lines.some((line) => uncacheable.test(line))) return undefined
+  if (!lines.includes('done') || lines.some((line) => UNCACHEABLE.test(line))) return undefined
   // The older versions put capabilities behind the first want.
   const words = lines.flatMap((line) => {
     const [, want, capabilities] = /^(want [0-9a-f]{40}) (.*)$/.exec(line) ?? []
     return want ? [want, ...(capabilities ?? '').split(' ')] : [line]
   })
-  const meaning = new Set(words.filter((word) => !identity.test(word)).sort())
+  const meaning = new Set(words.filter((word) => !IDENTITY.test(word)).sort())
   if (![...meaning].some((word) => word.startsWith('want '))) return undefined
   const text = JSON.stringify([version === 2 ? 2 : 0, ...meaning])
   const digest = createHash('sha256').update(text).digest('hex')
@@ -112,7 +116,7 @@ function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneReque
 /** What a fetch in version 2 asks for in these lines, if that is all it asks for. */
 function plainCloneOf(lines: readonly string[]): PlainClone | undefined {
   const wants = lines.flatMap((line) => /^want (.*)/.exec(line)?.[1] ?? []) as Oid[]
-  const isPlain = lines.every((line) => unremarkable.test(line)) && lines.includes('done')
+  const isPlain = lines.every((line) => UNREMARKABLE.test(line)) && lines.includes('done')
   if (!isPlain || wants.length === 0) return undefined
   return {
     wants,
@@ -123,5 +127,5 @@ function plainCloneOf(lines: readonly string[]): PlainClone | undefined {
   }
 }
 
-const unremarkable =
+const UNREMARKABLE =
   /^(command=fetch|(agent|session-id|server-option)=.*|object-format=sha1|want [0-9a-f]{40}|thin-pack|ofs-delta|include-tag|no-progress|done)$/
