@@ -41,10 +41,10 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
         return { items: [], nextCursor: null }
       const from = place?.oid ?? (await revisions.commitAt(repo, input.ref))
       const skip = place?.offset ?? 0
-      const { commits, more } = await repositories.withGit(repo, undefined, async (git) => {
-        const isThere = await withObjects(git, (objects) => objects.findCommit(from))
+      const { commits, more } = await repositories.withGit(repo, undefined, async (opened) => {
+        const isThere = await withObjects(opened, (objects) => objects.findCommit(from))
         if (!isThere) return { commits: [], more: false }
-        return listCommits(git, { from, skip, limit: input.limit, ...(path && { path }) })
+        return listCommits(opened, { from, skip, limit: input.limit, ...(path && { path }) })
       })
       const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
       return { items: commits.map(presentCommit), nextCursor }
@@ -53,8 +53,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async getCommit(caller: Caller, input: { name: string; ref: string }): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
       const oid = await revisions.commitAt(repo, input.ref)
-      const commit = await repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, (objects) => objects.findCommit(oid)),
+      const commit = await repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, (objects) => objects.findCommit(oid)),
       )
       if (!commit) throw missing(repo, input.ref)
       return presentCommit({ oid, ...commit })
@@ -69,8 +69,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const place = readPlace(input.cursor)
       const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref))
       const offset = place?.offset ?? 0
-      return repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, async (objects) => {
+      return repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, async (objects) => {
           const entries = await objects.findDirectory(commit, path)
           if (!entries) throw missing(repo, path ?? commit)
           const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
@@ -101,8 +101,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
       const commit = path && (await revisions.commitAt(repo, input.ref))
-      return repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, async (objects) => {
+      return repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, async (objects) => {
           const oid = commit ? (await objects.findEntry(commit, path))?.oid : parseOid(wanted)
           const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
           if (!oid || !bytes) throw missing(repo, wanted)
@@ -118,8 +118,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const repo = await repos.open(caller, input.name, 'repo:read')
       const base = await revisions.commitAt(repo, input.base)
       const head = await revisions.commitAt(repo, input.head)
-      const found = await repositories.withGit(repo, undefined, (git) =>
-        compareCommits(git, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
+      const found = await repositories.withGit(repo, undefined, (opened) =>
+        compareCommits(opened, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
       )
       return {
         base,

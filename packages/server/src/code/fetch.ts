@@ -38,7 +38,7 @@ export function createFetchService({
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (stop: AbortSignal) {
       using _lease = await repositories.lease(repo)
-      yield* runUploadPack(repositories.handle(repo, stop), request)
+      yield* runUploadPack(repositories.openLeased(repo, stop), request)
     }
     const { clone, plain } = request
     if (!clone) {
@@ -52,7 +52,7 @@ export function createFetchService({
     }
     const write: WritePack = async (to, stop) => {
       using _lease = await repositories.lease(repo)
-      await writePlainClone(repositories.handle(repo, stop), plain, to)
+      await writePlainClone(repositories.openLeased(repo, stop), plain, to)
     }
     yield* cache.readPack(`${key} pack`, { write, otherwise: produce }, signal)
   }

@@ -70,8 +70,8 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const folded = planFold(listed).map(({ id }) => id)
     if (folded.length === 0) return
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
-    const pack = await repositories.withGit(repo, undefined, async (git) =>
-      (await foldPacks(git, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
+    const pack = await repositories.withGit(repo, undefined, async (opened) =>
+      (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
     )
     const replaced = await database
       .transact(async (tx) => {
@@ -95,7 +95,7 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const isExact = await directories.ensure(contents)
     if (!isExact || objects < INDEXED_OBJECTS || indexed.get(repo.id) === state) return
     const tips = (await repositories.refs(repo)).map(({ oid, peeled }): Oid => peeled ?? oid)
-    await repositories.withGit(repo, undefined, (git) => writeIndexes(git, [...new Set(tips)], folder))
+    await repositories.withGit(repo, undefined, (opened) => writeIndexes(opened, [...new Set(tips)], folder))
     indexed.set(repo.id, state)
   }
 

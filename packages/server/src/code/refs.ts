@@ -75,7 +75,7 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
     const parsed = parseOid(oid)
     if (!parsed) throw missing()
-    const tip = (await repositories.withGit(repo, undefined, (git) => describeTips(git, [parsed]))).get(
+    const tip = (await repositories.withGit(repo, undefined, (opened) => describeTips(opened, [parsed]))).get(
       parsed,
     )
     if (!tip) throw missing()
@@ -159,10 +159,10 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       const { oid, peeled } = await targetOf(repo, ref, input.oid)
       if (oid === before) return present(ref, oid)
       const facts = ref.startsWith('refs/heads/')
-        ? await repositories.withGit(repo, undefined, async (git) => {
-            if (before && !input.force && !(await isAncestor(git, before, oid)))
+        ? await repositories.withGit(repo, undefined, async (opened) => {
+            if (before && !input.force && !(await isAncestor(opened, before, oid)))
               throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-            return gatherFacts(git, { before, after: oid })
+            return gatherFacts(opened, { before, after: oid })
           })
         : undefined
       await move(caller, repo, { ref, before, after: oid, peeled, facts })

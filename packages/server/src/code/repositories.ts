@@ -3,7 +3,7 @@ import { type BranchName, branchRef, type Oid, type RefName } from '../git/names
 import { type QuarantinedRepo, withQuarantine } from '../git/packs/intake.ts'
 import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
-import { type Git, openRepo, type Repo } from '../git/process/command.ts'
+import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
@@ -64,10 +64,10 @@ export function createRepositories(deps: RepositoriesDeps) {
   async function withGit<T>(
     repo: RepoRow,
     signal: AbortSignal | undefined,
-    work: (opened: Repo) => Promise<T>,
+    work: (opened: OpenRepo) => Promise<T>,
   ): Promise<T> {
     using _lease = await lease(repo)
-    return await work(handle(repo, signal))
+    return await work(openLeased(repo, signal))
   }
 
   /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk. */
@@ -88,13 +88,14 @@ export function createRepositories(deps: RepositoriesDeps) {
     return held
   }
 
-  const handle = (repo: RepoRow, signal?: AbortSignal): Repo =>
+  /** Call it under a lease. */
+  const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
     openRepo(git, directoryOf(repo), { key: repo.org_id, ...(signal && { signal }) })
 
   return {
     refs,
     lease,
-    handle,
+    openLeased,
     contents,
     withGit,
 
@@ -102,7 +103,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     withQuarantine: <T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
-      work: (quarantined: QuarantinedRepo, opened: Repo) => Promise<T>,
+      work: (quarantined: QuarantinedRepo, opened: OpenRepo) => Promise<T>,
     ): Promise<T> =>
       withGit(repo, signal, (opened) =>
         withQuarantine(opened, quarantineDir, (quarantined) => work(quarantined, opened)),

@@ -1,7 +1,7 @@
 // A clone that asks for nothing special, as most do. upload-pack would only start pack-objects and hand on what it
 // writes, in pieces of 8 KiB that cost a server more than their bytes; here pack-objects writes into a file itself.
 
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import { progressOnly } from '../process/progress.ts'
 import type { PlainClone } from '../protocol/upload-request.ts'
 
@@ -15,7 +15,7 @@ export interface Destination {
 
 /** Writes the pack. All that is wanted must exist. */
 export async function writePlainClone(
-  repo: Repo,
+  repo: OpenRepo,
   { wants, thin, ofsDelta, includeTag, progress }: PlainClone,
   { fd, tell }: Destination,
 ): Promise<void> {

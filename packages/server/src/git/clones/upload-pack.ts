@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { parseFilePath } from '../names.ts'
 import { inBursts } from '../process/bursts.ts'
-import { GitError, type Repo } from '../process/command.ts'
+import { GitError, type OpenRepo } from '../process/command.ts'
 import { ProtocolError, packetText } from '../protocol/pkt-line.ts'
 import type { CloneRequest, FetchRequest } from '../protocol/upload-request.ts'
 
@@ -18,7 +18,7 @@ export function cloneKey(clone: CloneRequest, repository: { id: string; tagsVers
  * anything else when the answer is broken: what was received by then is no whole answer.
  */
 export async function* runUploadPack(
-  repo: Repo,
+  repo: OpenRepo,
   request: FetchRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
   const path = parseFilePath(repo.gitDir)

@@ -12,7 +12,7 @@ import {
   type TagName,
   type TreePath,
 } from '../names.ts'
-import { GitError, type Repo } from '../process/command.ts'
+import { GitError, type OpenRepo } from '../process/command.ts'
 import { formatCommit, formatTag, type Person, type Tag } from './format.ts'
 import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './pack-writer.ts'
 import { withObjects } from './reader.ts'
@@ -52,7 +52,11 @@ export class InvalidParent extends Error {
 }
 
 /** `quarantine` is an object directory; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
-export async function writeCommit(repo: Repo, quarantine: string, wanted: NewCommit): Promise<CommitResult> {
+export async function writeCommit(
+  repo: OpenRepo,
+  quarantine: string,
+  wanted: NewCommit,
+): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
   const changes = wanted.changes.map(checkChange)
   const objects = createObjectSet()
@@ -126,7 +130,7 @@ function mayBeSubmodulesFile(path: TreePath): boolean {
 
 /** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
 async function checkSubmodules(
-  repo: Repo,
+  repo: OpenRepo,
   { quarantine, pack, path }: { quarantine: string; pack: WrittenPack; path: TreePath },
 ): Promise<void> {
   const inPackDir = (name: string) => parseFilePath(resolve(pack.packDir, name)) as FilePath

@@ -1,7 +1,7 @@
 // What differs between two commits: files, counts and patches, all bounded.
 
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from './history.ts'
 import { diffConfig, readPatches } from './patches.ts'
 import { decodePath, type PathText, splitNul } from './path-text.ts'
@@ -60,7 +60,7 @@ export interface Comparison extends Changes<FilePatch> {
 }
 
 /** How two commits differ, and which commits lie between them. */
-export async function compareCommits(repo: Repo, request: CompareRequest): Promise<Comparison> {
+export async function compareCommits(repo: OpenRepo, request: CompareRequest): Promise<Comparison> {
   const { base, head, mode = 'three-dot', maxCommits = 100 } = request
   const [mergeBase] = await findMergeBases(repo, base, head)
   const from = mode === 'three-dot' ? (mergeBase ?? base) : base
@@ -74,7 +74,7 @@ export async function compareCommits(repo: Repo, request: CompareRequest): Promi
 
 /** Files and patches from one commit or tree to another. */
 export async function diff(
-  repo: Repo,
+  repo: OpenRepo,
   from: Oid,
   to: Oid,
   limits: DiffLimits = {},
@@ -97,7 +97,7 @@ export async function diff(
 
 /** Files only, in the order of their paths. */
 export async function listChanges(
-  repo: Repo,
+  repo: OpenRepo,
   from: Oid,
   to: Oid,
   { maxFiles = 300 }: { maxFiles?: number } = {},

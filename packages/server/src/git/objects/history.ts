@@ -1,7 +1,7 @@
 // Questions about commits and their ancestors.
 
 import { excluding, type Oid, parseOid, symmetricRange, type TreePath } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import type { Commit } from './format.ts'
 import { withObjects } from './reader.ts'
 
@@ -22,7 +22,7 @@ export interface CommitQuery {
 
 /** Newest first. `more` says whether another page follows. */
 export async function listCommits(
-  repo: Repo,
+  repo: OpenRepo,
   query: CommitQuery,
 ): Promise<{ commits: ListedCommit[]; more: boolean }> {
   const oids = await listCommitOids(repo, { ...query, limit: query.limit + 1 })
@@ -40,7 +40,7 @@ export async function listCommits(
   })
 }
 
-async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
+async function listCommitOids(repo: OpenRepo, query: CommitQuery): Promise<Oid[]> {
   const { from, notIn, path, skip = 0, limit } = query
   const { stdout } = await repo.run({
     verb: 'rev-list',
@@ -52,7 +52,7 @@ async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
 }
 
 /** Whether `of` has everything that `ancestor` has. */
-export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<boolean> {
+export async function isAncestor(repo: OpenRepo, ancestor: Oid, of: Oid): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'merge-base',
     options: ['--is-ancestor'],
@@ -63,7 +63,7 @@ export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<bo
 }
 
 /** The best common ancestors; none when the histories are unrelated. */
-export async function findMergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]> {
+export async function findMergeBases(repo: OpenRepo, a: Oid, b: Oid): Promise<Oid[]> {
   const { stdout } = await repo.run({
     verb: 'merge-base',
     options: ['--all'],
@@ -75,7 +75,7 @@ export async function findMergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]>
 
 /** How many commits `head` has that `base` has not, and the other way round. */
 export async function countAheadBehind(
-  repo: Repo,
+  repo: OpenRepo,
   base: Oid,
   head: Oid,
 ): Promise<{ ahead: number; behind: number }> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import { formatCommit, type ObjectType, type Person } from './format.ts'
 import { findMergeBases } from './history.ts'
 import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
@@ -50,7 +50,7 @@ interface Side {
 
 /** `quarantine` is an object directory that is thrown away once its packs are taken. */
 export async function mergeCommits(
-  repo: Repo,
+  repo: OpenRepo,
   quarantine: string,
   request: MergeRequest,
 ): Promise<MergeResult> {
@@ -139,6 +139,6 @@ async function addLooseObjects(objectDirectory: string, objects: ObjectSet): Pro
   }
 }
 
-async function treeOf(repo: Repo, commit: Oid): Promise<Oid | undefined> {
+async function treeOf(repo: OpenRepo, commit: Oid): Promise<Oid | undefined> {
   return withObjects(repo, async (objects) => (await objects.findCommit(commit))?.tree)
 }

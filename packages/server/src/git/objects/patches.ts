@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 
 /** Beyond this size files are taken as binary, so that nobody can make the server compare gigabytes by line. */
 export const diffConfig = { 'core.bigFileThreshold': '8m', 'diff.renameLimit': '1000' }
@@ -19,7 +19,7 @@ const READ_FACTOR = 16
 
 /** One text per file, undefined for those beyond a bound. */
 export async function readPatches(
-  repo: Repo,
+  repo: OpenRepo,
   from: Oid,
   to: Oid,
   { sections, maxPatchBytes, maxTotalBytes }: PatchRequest,

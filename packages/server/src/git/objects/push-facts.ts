@@ -1,7 +1,7 @@
 // What is worth knowing about a push besides that it happened: asked once, when it is made, and kept in its event.
 
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import type { ObjectType } from './format.ts'
 import { countAheadBehind, findMergeBases } from './history.ts'
 import { type ObjectReader, withObjects } from './reader.ts'
@@ -15,7 +15,7 @@ export interface Tip {
 }
 
 /** What each id is. An id that is missing, or a tag of something missing, has no entry. */
-export async function describeTips(repo: Repo, oids: readonly Oid[]): Promise<Map<Oid, Tip>> {
+export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promise<Map<Oid, Tip>> {
   return (await describeUpdates(repo, { oids, updates: [] })).tips
 }
 
@@ -29,7 +29,7 @@ export interface Described<Update> {
 
 /** Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. */
 export async function describeUpdates<Update extends BranchUpdate>(
-  repo: Repo,
+  repo: OpenRepo,
   {
     oids,
     updates,
@@ -126,7 +126,7 @@ async function readStraightMove(
 
 /** Refs must still be as they were before the push. */
 export async function gatherFacts(
-  repo: Repo,
+  repo: OpenRepo,
   { before, after }: BranchUpdate,
   { base = null, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
 ): Promise<UpdateFacts> {
@@ -138,7 +138,7 @@ export async function gatherFacts(
   return { fastForward: counted.behind === 0, commitCount: counted.ahead, ...changed }
 }
 
-async function countNew(repo: Repo, after: Oid): Promise<number> {
+async function countNew(repo: OpenRepo, after: Oid): Promise<number> {
   const { stdout } = await repo.run({
     verb: 'rev-list',
     options: ['--count', '--stdin', '--not', '--all'],
@@ -150,7 +150,7 @@ async function countNew(repo: Repo, after: Oid): Promise<number> {
 const MAX_PATH_BYTES = 1024 * 1024
 
 async function listChangedPaths(
-  repo: Repo,
+  repo: OpenRepo,
   { from, to, maxPaths }: { from: Oid; to: Oid; maxPaths: number },
 ) {
   const { stdout, truncated } = await repo.run({

@@ -17,7 +17,7 @@ import {
   tagRef,
 } from '../names.ts'
 import { createByteSource } from '../process/byte-source.ts'
-import type { GitProcess, Repo } from '../process/command.ts'
+import type { GitProcess, OpenRepo } from '../process/command.ts'
 import {
   type Commit,
   nameBytes,
@@ -71,7 +71,7 @@ export interface ObjectReader {
 }
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
-export async function withObjects<T>(repo: Repo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
+export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
   const process = await repo.start({ verb: 'cat-file', options: ['--batch-command'], stdin: 'open' })
   try {
     return await use(createReader(process))
@@ -82,7 +82,7 @@ export async function withObjects<T>(repo: Repo, use: (objects: ObjectReader) =>
 }
 
 /** A blob of any size. Reading it to its end or stopping it is up to the caller. */
-export function streamBlob(repo: Repo, oid: Oid): Promise<GitProcess> {
+export function streamBlob(repo: OpenRepo, oid: Oid): Promise<GitProcess> {
   return repo.start({ verb: 'cat-file', options: ['blob'], values: [oid] })
 }
 

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Oid } from '../names.ts'
-import { GitError, type Repo } from '../process/command.ts'
+import { GitError, type OpenRepo } from '../process/command.ts'
 import { complaintsIn, progressOnly } from '../process/progress.ts'
 
 /** The client's pack was not taken. The message is a reason for its user. */
@@ -14,13 +14,13 @@ export class PackRejected extends Error {
 }
 
 /** A repository whose new objects go to a directory of their own. */
-export interface QuarantinedRepo extends Repo {
+export interface QuarantinedRepo extends OpenRepo {
   readonly objects: string
 }
 
 /** Runs `work` with a new, empty object directory below `parent`, which is gone afterwards. */
 export async function withQuarantine<T>(
-  repo: Repo,
+  repo: OpenRepo,
   parent: string,
   work: (quarantined: QuarantinedRepo) => Promise<T>,
 ): Promise<T> {
@@ -59,7 +59,7 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
 }
 
 /** Which of these tips cannot be reached whole: they or something below them is missing. */
-export async function findBrokenTips(repo: Repo, tips: readonly Oid[]): Promise<Set<Oid>> {
+export async function findBrokenTips(repo: OpenRepo, tips: readonly Oid[]): Promise<Set<Oid>> {
   const distinct = [...new Set(tips)]
   if (distinct.length === 0 || (await isConnected(repo, distinct))) return new Set()
   // Beyond this many it is not worth a process each to tell the good from the bad.
@@ -71,7 +71,7 @@ export async function findBrokenTips(repo: Repo, tips: readonly Oid[]): Promise<
 
 const MAX_BLAMED = 200
 
-async function isConnected(repo: Repo, tips: readonly Oid[]): Promise<boolean> {
+async function isConnected(repo: OpenRepo, tips: readonly Oid[]): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'rev-list',
     options: ['--objects', '--stdin', '--not', '--all', '--quiet'],

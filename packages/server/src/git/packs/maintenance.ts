@@ -4,7 +4,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FilePath, type Oid, parseFilePath } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 
 export interface FoldPolicy {
   /** Each pack that stays is at least this many times as large as all smaller ones together. Default 2. */
@@ -42,7 +42,7 @@ export interface FoldRequest {
 }
 
 /** Says whether there is a new pack: none is made when the kept packs hold everything. */
-export async function foldPacks(repo: Repo, request: FoldRequest): Promise<boolean> {
+export async function foldPacks(repo: OpenRepo, request: FoldRequest): Promise<boolean> {
   const { fold, keep, scratch } = request
   const packDir = join(scratch, 'pack')
   await mkdir(packDir, { recursive: true })
@@ -62,7 +62,7 @@ export async function foldPacks(repo: Repo, request: FoldRequest): Promise<boole
  * Writes the multi-pack index with bitmaps, and the commit-graph, for what the tips reach. Both replace their
  * files at once, so readers see the old or the new. Call it when the packs are in place and nobody removes any.
  */
-export async function writeIndexes(repo: Repo, tips: readonly Oid[], scratch: string): Promise<void> {
+export async function writeIndexes(repo: OpenRepo, tips: readonly Oid[], scratch: string): Promise<void> {
   const lines = tips.map((oid) => `${oid}\n`).join('')
   const snapshot = join(scratch, 'tips')
   await mkdir(scratch, { recursive: true })

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } from '../names.ts'
-import { type Access, type Git, GitError, GitTimeout, openRepo, type Repo } from '../process/command.ts'
+import { type Access, type Git, GitError, GitTimeout, type OpenRepo, openRepo } from '../process/command.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 
 export interface ImportRequest extends Pick<Access, 'key' | 'signal'> {
@@ -72,7 +72,7 @@ export async function importRemote(git: Git, request: ImportRequest): Promise<Im
   }
 }
 
-async function examine(repo: Repo): Promise<ImportResult> {
+async function examine(repo: OpenRepo): Promise<ImportResult> {
   const refs = await listRefs(repo)
   const head = await readHead(repo.gitDir)
   const defaultBranch = head === `refs/heads/${UNKNOWN_BRANCH}` ? undefined : head
@@ -81,7 +81,7 @@ async function examine(repo: Repo): Promise<ImportResult> {
   return { refs, defaultBranch, objects: await onePack(repo) }
 }
 
-async function clone(repo: Repo, request: ImportRequest, config: Record<string, string>): Promise<void> {
+async function clone(repo: OpenRepo, request: ImportRequest, config: Record<string, string>): Promise<void> {
   const { signal, maxBytes, onProgress } = request
   await mkdir(repo.gitDir)
   const tooLarge = new AbortController()
@@ -213,7 +213,7 @@ function parseProgress(text: string): Omit<ImportProgress, 'bytes'> | undefined 
   return last && { phase, percent: Number(last[2]) }
 }
 
-async function listRefs(repo: Repo): Promise<Ref[]> {
+async function listRefs(repo: OpenRepo): Promise<Ref[]> {
   const { stdout } = await repo.run({
     verb: 'show-ref',
     options: ['--dereference', '--heads', '--tags'],
@@ -241,7 +241,7 @@ async function readHead(gitDir: string): Promise<RefName | undefined> {
 }
 
 /** A remote without the smart protocol hands over files one by one. */
-async function onePack(repo: Repo): Promise<string | undefined> {
+async function onePack(repo: OpenRepo): Promise<string | undefined> {
   const objects = join(repo.gitDir, 'objects')
   const packs = async () =>
     (await readdir(join(objects, 'pack'))).filter((name) => name.endsWith('.pack')).length

@@ -74,19 +74,19 @@ export interface Git {
   start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
 }
 
-/** One repository, and on whose behalf and how long its commands run. */
-export interface Repo {
+/** One repository, opened: on whose behalf and for how long its commands run is settled. */
+export interface OpenRepo {
   readonly gitDir: string
   run<V extends string, O extends string>(command: Command<V, O> & Collecting): Promise<Output>
   start<V extends string, O extends string>(command: Command<V, O>): Promise<GitProcess>
   /** The same repository under other circumstances. */
-  with(changed: Access): Repo
+  with(changed: Access): OpenRepo
 }
 
 /** What all commands of an opened repository share. */
 export type Access = Pick<Circumstances, 'quarantine' | 'key' | 'signal' | 'timeoutMs'>
 
-export function openRepo(git: Git, gitDir: string, access: Access = {}): Repo {
+export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRepo {
   return {
     gitDir,
     run: (command) => git.run(gitDir, { ...access, ...command }),
