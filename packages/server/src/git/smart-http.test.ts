@@ -1,4 +1,4 @@
-// The stock git client against a small server made of these pieces, with refs in a map.
+// The stock git client against a small server made of these parts, with refs in a map.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

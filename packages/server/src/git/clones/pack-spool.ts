@@ -10,20 +10,20 @@ import {
   sideband,
   sidebandHeader,
 } from '../protocol/pkt-line.ts'
-import { Piece } from './pieces.ts'
 import type { Destination } from './plain-clone.ts'
+import { SharedBuffer } from './shared-buffers.ts'
 import { notify, openSpool, type Spool } from './spool.ts'
 
 export interface PackSpool extends Spool {
   /** What git has told about its work, in packets. */
   readonly told: Buffer[]
-  /** Pieces of the pack that were read last, by position. */
-  readonly pieces: Map<number, PackPiece>
+  /** Stretches of the pack that were read last, by position. */
+  readonly stretches: Map<number, Stretch>
 }
 
 /** Some packets, and how much of the pack is in them. */
-interface PackPiece {
-  packets: Piece
+interface Stretch {
+  packets: SharedBuffer
   packBytes: number
   isRead: Promise<void>
 }
@@ -34,7 +34,7 @@ export type WritePack = (to: Destination, signal: AbortSignal) => Promise<void>
 export const openPackSpool = (dir: string, capacity: number): PackSpool => ({
   ...openSpool(dir, capacity),
   told: [],
-  pieces: new Map(),
+  stretches: new Map(),
 })
 
 /** How soon a file is looked at again that has grown, and one that has not for long. */
@@ -82,9 +82,9 @@ async function takeNote(spool: PackSpool, file: FileHandle): Promise<boolean> {
   return hasGrown
 }
 
-const PIECE_BYTES = 4 * MAX_SIDEBAND_BYTES
+const STRETCH_BYTES = 4 * MAX_SIDEBAND_BYTES
 /** Readers that start together stay together for the most part. */
-const KEPT_PIECES = 16
+const KEPT_STRETCHES = 16
 const KEEP_ALIVE_MS = 5000
 /** Of the first band and empty: means nothing, and shows that somebody is still at work. */
 const KEEP_ALIVE = Buffer.from('0005\u0001')
@@ -117,8 +117,8 @@ export async function* followPack(
       throwFailure(spool)
       const available = spool.written - reader.position
       if (told < spool.told.length) yield spool.told[told++] as Buffer
-      else if (available >= PIECE_BYTES || (available > 0 && spool.state === 'complete')) {
-        const { packets, packBytes, isRead } = pieceAt(spool, file, reader.position)
+      else if (available >= STRETCH_BYTES || (available > 0 && spool.state === 'complete')) {
+        const { packets, packBytes, isRead } = stretchAt(spool, file, reader.position)
         // For this reader; whoever takes the chunk releases it.
         packets.hold()
         await isRead
@@ -131,7 +131,7 @@ export async function* followPack(
   } finally {
     signal?.removeEventListener('abort', wake)
     spool.readers.delete(reader)
-    if (spool.readers.size === 0) for (const position of spool.pieces.keys()) drop(spool, position)
+    if (spool.readers.size === 0) for (const position of spool.stretches.keys()) drop(spool, position)
     notify(spool)
   }
 }
@@ -150,33 +150,33 @@ async function changesWithin({ changed }: Spool, ms: number): Promise<boolean> {
   }
 }
 
-function pieceAt(spool: PackSpool, file: FileHandle, position: number): PackPiece {
-  let piece = spool.pieces.get(position)
-  if (!piece) {
-    const [oldest] = spool.pieces.keys()
-    if (spool.pieces.size >= KEPT_PIECES && oldest !== undefined) drop(spool, oldest)
-    piece = readPiece(file, position, Math.min(PIECE_BYTES, spool.written - position))
-    piece.isRead.catch(() => drop(spool, position))
-    spool.pieces.set(position, piece)
+function stretchAt(spool: PackSpool, file: FileHandle, position: number): Stretch {
+  let stretch = spool.stretches.get(position)
+  if (!stretch) {
+    const [oldest] = spool.stretches.keys()
+    if (spool.stretches.size >= KEPT_STRETCHES && oldest !== undefined) drop(spool, oldest)
+    stretch = readStretch(file, position, Math.min(STRETCH_BYTES, spool.written - position))
+    stretch.isRead.catch(() => drop(spool, position))
+    spool.stretches.set(position, stretch)
   }
-  return piece
+  return stretch
 }
 
-function drop({ pieces }: PackSpool, position: number): void {
-  const piece = pieces.get(position)
-  if (!piece) return
-  pieces.delete(position)
+function drop({ stretches }: PackSpool, position: number): void {
+  const stretch = stretches.get(position)
+  if (!stretch) return
+  stretches.delete(position)
   // Nothing else may be read into its memory before.
-  const release = () => piece.packets.release()
-  piece.isRead.then(release, release)
+  const release = () => stretch.packets.release()
+  stretch.isRead.then(release, release)
 }
 
 /** Read into its place between the heads of the packets. */
-function readPiece(file: FileHandle, position: number, packBytes: number): PackPiece {
+function readStretch(file: FileHandle, position: number, packBytes: number): Stretch {
   const heads: Buffer[] = []
   for (let left = packBytes; left > 0; left -= MAX_SIDEBAND_BYTES)
     heads.push(sidebandHeader('data', Math.min(left, MAX_SIDEBAND_BYTES)))
-  const packets = new Piece(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
+  const packets = new SharedBuffer(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
   const places: Buffer[] = []
   let at = 0
   for (const head of heads) {

@@ -117,7 +117,7 @@ test('readers get what there is while more is being written', async (t) => {
   })
   const seen: Buffer[] = []
   let size = 0
-  // All but what does not fill a piece.
+  // All but what does not fill a stretch.
   while (size < 500_000) {
     const { value } = await answer.next()
     assert.ok(value)

@@ -1,5 +1,5 @@
 // A clone that asks for nothing special, as most do. upload-pack would only start pack-objects and hand on what it
-// writes, in pieces of 8 KiB that cost a server more than their bytes; here pack-objects writes into a file itself.
+// writes, in chunks of 8 KiB that cost a server more than their bytes; here pack-objects writes into a file itself.
 
 import type { OpenRepo } from '../process/command.ts'
 import { progressOnly } from '../process/progress.ts'

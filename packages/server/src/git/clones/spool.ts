@@ -18,7 +18,7 @@ export interface Spool {
   written: number
   /** How much of it is in the file. */
   filed: number
-  /** The pieces that are in memory, in order; the last one ends at `written`. */
+  /** The chunks that are in memory, in order; the last one ends at `written`. */
   recent: Buffer[]
   recentBytes: number
   filing: Promise<void> | undefined
@@ -71,11 +71,11 @@ export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
       await (spool.filing ?? spool.changed.promise)
       continue
     }
-    const piece = bytes.subarray(done, done + room)
-    spool.recent.push(piece)
-    spool.recentBytes += piece.length
-    spool.written += piece.length
-    done += piece.length
+    const part = bytes.subarray(done, done + room)
+    spool.recent.push(part)
+    spool.recentBytes += part.length
+    spool.written += part.length
+    done += part.length
     if (spool.written - spool.filed >= FILED_AT_ONCE) startFiling(spool)
     notify(spool)
   }
@@ -101,8 +101,8 @@ async function fileRecent(spool: Spool): Promise<void> {
   const file = await spool.file
   while (spool.filed < spool.written) {
     const start = spool.filed % capacity
-    const pieces = piecesFrom(spool, spool.filed, capacity - start)
-    const { bytesWritten } = await file.writev(pieces, start)
+    const chunks = chunksFrom(spool, spool.filed, capacity - start)
+    const { bytesWritten } = await file.writev(chunks, start)
     spool.filed += bytesWritten
     forgetOldest(spool)
     notify(spool)
@@ -123,20 +123,20 @@ function forgetOldest(spool: Spool): void {
 }
 
 /** What is in memory from `position` on, `most` bytes of it. */
-function piecesFrom({ written, recent, recentBytes }: Spool, position: number, most: number): Buffer[] {
-  const pieces: Buffer[] = []
+function chunksFrom({ written, recent, recentBytes }: Spool, position: number, most: number): Buffer[] {
+  const chunks: Buffer[] = []
   const end = position + most
   let start = written - recentBytes
-  for (const piece of recent) {
+  for (const chunk of recent) {
     if (start >= end) break
-    if (start + piece.length > position) {
+    if (start + chunk.length > position) {
       const from = Math.max(0, position - start)
-      const to = Math.min(piece.length, end - start)
-      pieces.push(from === 0 && to === piece.length ? piece : piece.subarray(from, to))
+      const to = Math.min(chunk.length, end - start)
+      chunks.push(from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to))
     }
-    start += piece.length
+    start += chunk.length
   }
-  return pieces
+  return chunks
 }
 
 const READ_BYTES = 256 * 1024
@@ -154,14 +154,14 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
       if (typeof spool.state === 'object') throw spool.state.failed
       const available = spool.written - reader.position
       if (available > 0) {
-        const pieces =
+        const chunks =
           available <= spool.recentBytes
-            ? piecesFrom(spool, reader.position, READ_BYTES)
-            : [await readPiece(spool, file, reader.position)]
-        for (const piece of pieces) {
-          reader.position += piece.length
+            ? chunksFrom(spool, reader.position, READ_BYTES)
+            : [await readChunk(spool, file, reader.position)]
+        for (const chunk of chunks) {
+          reader.position += chunk.length
           notify(spool)
-          yield piece
+          yield chunk
         }
       } else if (spool.state === 'complete') return
       else await spool.changed.promise
@@ -173,7 +173,7 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
   }
 }
 
-async function readPiece({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
+async function readChunk({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
   const start = position % capacity
   const length = Math.min(filed - position, READ_BYTES, capacity - start)
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start)

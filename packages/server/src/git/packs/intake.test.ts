@@ -38,7 +38,7 @@ function packOf(revisions: string, ...options: string[]): Buffer {
 const packOfObjects = (...oids: string[]) =>
   execFileSync('git', ['pack-objects', '--stdout', '-q'], { cwd: source.gitDir, input: oids.join('\n') })
 
-async function* inPieces(bytes: Uint8Array, size = 1000) {
+async function* inChunks(bytes: Uint8Array, size = 1000) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -47,13 +47,13 @@ function quarantined<T>(work: (repo: QuarantinedRepo) => Promise<T>): Promise<T>
 }
 
 const take = (pack: Buffer, maxBytes = 1_000_000) =>
-  quarantined((repo) => ingestPack(repo, { pack: inPieces(pack), maxBytes }))
+  quarantined((repo) => ingestPack(repo, { pack: inChunks(pack), maxBytes }))
 
 test('takes a thin pack into quarantine, completes it, and leaves the repository alone', async () => {
   const thin = packOf(`${second}\n^${first}\n`, '--thin')
   const beforehand = server.git(['count-objects', '-v'])
   await quarantined(async (repo) => {
-    assert.equal(await ingestPack(repo, { pack: inPieces(thin, 100), maxBytes: 1_000_000 }), true)
+    assert.equal(await ingestPack(repo, { pack: inChunks(thin, 100), maxBytes: 1_000_000 }), true)
     assert.deepEqual(await findBrokenTips(repo, [second, first]), new Set())
     const files = readdirSync(join(repo.objects, 'pack'))
     assert.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
@@ -152,9 +152,9 @@ test('relays progress but not complaints', async () => {
   const said: string[] = []
   const onProgress = (chunk: Buffer) => void said.push(chunk.toString())
   await quarantined((repo) =>
-    ingestPack(repo, { pack: inPieces(packOf(`${tip}\n`)), maxBytes: 1e6, onProgress }),
+    ingestPack(repo, { pack: inChunks(packOf(`${tip}\n`)), maxBytes: 1e6, onProgress }),
   )
-  const wrong = { pack: inPieces(randomBytes(100)), maxBytes: 1e6, onProgress }
+  const wrong = { pack: inChunks(randomBytes(100)), maxBytes: 1e6, onProgress }
   await assert.rejects(
     quarantined((repo) => ingestPack(repo, wrong)),
     PackRejected,

@@ -45,7 +45,7 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
     const { stdout } = await repo.run({
       verb: 'index-pack',
       options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, '--show-resolving-progress'],
-      // Larger blobs are hashed in pieces and not held in memory. What is adopted is synced then.
+      // Larger blobs are hashed bit by bit and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: bounded(intake.pack, intake.maxBytes),
       // A failure is reported as a reason.

@@ -63,10 +63,10 @@ export interface PacketReader {
   rest(): AsyncGenerator<Buffer, void, undefined>
 }
 
-/** Reads packets from any stream of bytes, in whatever pieces it comes; `maxBytes` bounds all packets together. */
+/** Reads packets from any stream of bytes, in whatever chunks it comes; `maxBytes` bounds all packets together. */
 export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number): PacketReader {
   const source = input[Symbol.asyncIterator]()
-  let pieces: Buffer[] = []
+  let chunks: Buffer[] = []
   let available = 0
   let taken = 0
   let ended = false
@@ -76,7 +76,7 @@ export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number):
       const { value, done } = await source.next()
       if (done) ended = true
       else if (value.length > 0) {
-        pieces.push(Buffer.from(value.buffer, value.byteOffset, value.length))
+        chunks.push(Buffer.from(value.buffer, value.byteOffset, value.length))
         available += value.length
       }
     }
@@ -84,12 +84,12 @@ export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number):
   }
 
   function take(length: number): Buffer {
-    // Joined once per packet, however small the pieces are that it came in.
-    const first = pieces[0] as Buffer
-    const whole = first.length >= length ? first : Buffer.concat(pieces)
-    if (whole !== first) pieces = [whole]
-    pieces[0] = whole.subarray(length)
-    if (pieces[0].length === 0) pieces.shift()
+    // Joined once per packet, however small the chunks are that it came in.
+    const first = chunks[0] as Buffer
+    const whole = first.length >= length ? first : Buffer.concat(chunks)
+    if (whole !== first) chunks = [whole]
+    chunks[0] = whole.subarray(length)
+    if (chunks[0].length === 0) chunks.shift()
     available -= length
     taken += length
     return whole.subarray(0, length)
@@ -114,7 +114,7 @@ export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number):
 
   async function* rest(): AsyncGenerator<Buffer, void, undefined> {
     try {
-      yield* pieces.splice(0)
+      yield* chunks.splice(0)
       while (!ended) {
         const { value, done } = await source.next()
         if (done) ended = true

@@ -10,7 +10,7 @@ const a = 'a'.repeat(40)
 const b = 'b'.repeat(40)
 const usual = 'report-status-v2 side-band-64k object-format=sha1 agent=git/2.39.5'
 
-async function* inPieces(bytes: Uint8Array, size = 13) {
+async function* inChunks(bytes: Uint8Array, size = 13) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -25,7 +25,7 @@ function body(lines: (string | Buffer)[], options: { capabilities?: string; tail
   return Buffer.concat([...packets, FLUSH_PACKET, ...(options.tail ?? [])])
 }
 
-const read = (bytes: Buffer, limits?: PushLimits) => readPush(inPieces(bytes), limits)
+const read = (bytes: Buffer, limits?: PushLimits) => readPush(inChunks(bytes), limits)
 
 test('reads commands, capabilities, shallow lines and options, and leaves the pack', async () => {
   const pack = randomBytes(500)
@@ -127,7 +127,7 @@ test('random pushes give a push or a ProtocolError and nothing else', async () =
     '\n',
   ]
   for (let round = 0; round < 1500; round++) {
-    const pieces = [
+    const parts = [
       ...lines.map((line) => dataPacket(line)),
       FLUSH_PACKET,
       Buffer.from('0001'),
@@ -135,7 +135,7 @@ test('random pushes give a push or a ProtocolError and nothing else', async () =
     ]
     const chosen = Array.from(
       { length: round % 7 },
-      () => pieces[Math.floor(Math.random() * pieces.length)] as Buffer,
+      () => parts[Math.floor(Math.random() * parts.length)] as Buffer,
     )
     await read(Buffer.concat(chosen)).catch((error: unknown) =>
       assert.ok(error instanceof ProtocolError, String(error)),

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from './upload-request.ts'
 
-async function* inPieces(bytes: Uint8Array, size = bytes.length > 10_000 ? 65536 : 11) {
+async function* inChunks(bytes: Uint8Array, size = bytes.length > 10_000 ? 65536 : 11) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -18,7 +18,7 @@ function v2(
 }
 
 async function v2Fetch(args: string[], capabilities?: string[]): Promise<FetchRequest> {
-  const request = await readUploadRequest(inPieces(v2('fetch', args, capabilities)), { version: 2 })
+  const request = await readUploadRequest(inChunks(v2('fetch', args, capabilities)), { version: 2 })
   assert.equal(request.kind, 'fetch')
   return request as FetchRequest
 }
@@ -28,7 +28,7 @@ const other = 'b'.repeat(40)
 
 test('understands ls-refs', async () => {
   const body = v2('ls-refs', ['peel', 'symrefs', 'ref-prefix refs/heads/', 'ref-prefix refs/tags/'])
-  assert.deepEqual(await readUploadRequest(inPieces(body), { version: 2 }), {
+  assert.deepEqual(await readUploadRequest(inChunks(body), { version: 2 }), {
     kind: 'ls-refs',
     options: { peel: true, symrefs: true, unborn: false, prefixes: ['refs/heads/', 'refs/tags/'] },
   })
@@ -36,8 +36,8 @@ test('understands ls-refs', async () => {
 
 test('a lone flush or nothing at all asks for nothing', async () => {
   for (const version of [0, 1, 2] as const) {
-    assert.deepEqual(await readUploadRequest(inPieces(FLUSH_PACKET), { version }), { kind: 'nothing' })
-    assert.deepEqual(await readUploadRequest(inPieces(Buffer.alloc(0)), { version }), { kind: 'nothing' })
+    assert.deepEqual(await readUploadRequest(inChunks(FLUSH_PACKET), { version }), { kind: 'nothing' })
+    assert.deepEqual(await readUploadRequest(inChunks(Buffer.alloc(0)), { version }), { kind: 'nothing' })
   }
 })
 
@@ -103,7 +103,7 @@ test('equal clones have equal digests whoever sends them, and unequal ones have 
 
   const v0 = async (words: string, version: 0 | 1 = 0) => {
     const lines = [dataPacket(`want ${oid} ${words}\n`), FLUSH_PACKET, dataPacket('done\n')]
-    const request = await readUploadRequest(inPieces(Buffer.concat(lines)), { version })
+    const request = await readUploadRequest(inChunks(Buffer.concat(lines)), { version })
     return (request as FetchRequest).clone?.digest
   }
   assert.equal(
@@ -115,7 +115,7 @@ test('equal clones have equal digests whoever sends them, and unequal ones have 
 
 test('refuses what is malformed or too large', async () => {
   const refused = (body: Buffer, version: 0 | 1 | 2 = 2, maxBytes?: number) =>
-    assert.rejects(readUploadRequest(inPieces(body), { version, maxBytes }), ProtocolError)
+    assert.rejects(readUploadRequest(inChunks(body), { version, maxBytes }), ProtocolError)
   await refused(v2('delete-everything', []))
   await refused(v2('ls-refs', ['surprise']))
   await refused(v2('ls-refs', [], ['object-format=sha256']))
@@ -138,7 +138,7 @@ test('random requests give a request or a ProtocolError and nothing else', async
     '\0\n',
     '',
   ]
-  const pieces = [
+  const parts = [
     ...lines.map((line) => dataPacket(line)),
     FLUSH_PACKET,
     DELIM_PACKET,
@@ -148,10 +148,10 @@ test('random requests give a request or a ProtocolError and nothing else', async
   for (let round = 0; round < 1500; round++) {
     const chosen = Array.from(
       { length: round % 9 },
-      () => pieces[Math.floor(Math.random() * pieces.length)] as Buffer,
+      () => parts[Math.floor(Math.random() * parts.length)] as Buffer,
     )
     const version = (round % 3) as 0 | 1 | 2
-    await readUploadRequest(inPieces(Buffer.concat(chosen), 1 + (round % 20)), { version }).catch(
+    await readUploadRequest(inChunks(Buffer.concat(chosen), 1 + (round % 20)), { version }).catch(
       (error: unknown) => assert.ok(error instanceof ProtocolError, String(error)),
     )
   }
