@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../platform/log.ts'
-import { type Hold, type LaneDeps, workLine } from './lane.ts'
 import * as lines from './line-store.ts'
+import { type Hold, type LineWorkerDeps, workLine } from './line-worker.ts'
 import type { LineRow } from './store.ts'
 
-export interface SenderDeps extends LaneDeps {
+export interface SenderDeps extends LineWorkerDeps {
   log: Log
   /** Deliveries that may be in flight at once; none with 0. */
   concurrency: number
@@ -33,7 +33,7 @@ export function createSender(deps: SenderDeps) {
   const { database, clock, log, concurrency, leaseMs } = deps
   const perReceiver = Math.max(1, Math.floor(concurrency * RECEIVER_SHARE))
   const forFailing = Math.max(1, Math.floor(concurrency * FAILING_SHARE))
-  const lanes = new Map<string, { line: LineRow; done: Promise<void> }>()
+  const workers = new Map<string, { line: LineRow; done: Promise<void> }>()
   const abort = new AbortController()
   let sender = { id: randomUUIDv7() as string, aliveUntil: 0 }
   let stopping = false
@@ -65,19 +65,19 @@ export function createSender(deps: SenderDeps) {
         await database.transact((tx) => lines.returnLines(tx, [line.webhook_id], id)).catch(() => {})
       })
       .finally(() => {
-        if (lanes.get(line.webhook_id)?.line === line) lanes.delete(line.webhook_id)
+        if (workers.get(line.webhook_id)?.line === line) workers.delete(line.webhook_id)
         nudge()
       })
-    lanes.set(line.webhook_id, { line, done })
+    workers.set(line.webhook_id, { line, done })
   }
 
   async function claim(): Promise<boolean> {
-    const open = concurrency - lanes.size
+    const open = concurrency - workers.size
     if (open <= 0 || stopping) return false
     if (sender.aliveUntil < clock() + leaseMs / 2) await beat()
     const busy = new Map<string, number>()
     let failing = 0
-    for (const { line } of lanes.values()) {
+    for (const { line } of workers.values()) {
       busy.set(line.origin, (busy.get(line.origin) ?? 0) + 1)
       if (line.failing_since !== null) failing++
     }
@@ -92,7 +92,7 @@ export function createSender(deps: SenderDeps) {
     for (const line of claimed) {
       const count = busy.get(line.origin) ?? 0
       const isFailing = line.failing_since !== null
-      if (lanes.has(line.webhook_id) || count >= perReceiver || (isFailing && failing >= forFailing))
+      if (workers.has(line.webhook_id) || count >= perReceiver || (isFailing && failing >= forFailing))
         surplus.push(line.webhook_id)
       else {
         busy.set(line.origin, count + 1)
@@ -142,7 +142,7 @@ export function createSender(deps: SenderDeps) {
     async stop(): Promise<void> {
       stopping = true
       await pumping
-      const done = Promise.all([...lanes.values()].map((lane) => lane.done))
+      const done = Promise.all([...workers.values()].map((worker) => worker.done))
       await Promise.race([done, sleep(deps.shutdownMs, undefined, { ref: false })])
       abort.abort()
       await done
