@@ -74,7 +74,7 @@ export function createCommitsService(deps: CommitsDeps) {
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, quarantined: QuarantinedRepo): Promise<PackInfo> {
-    const pack = await packs.adopt(quarantined.objects).catch((cause: unknown) => {
+    const pack = await packs.adopt(quarantined.objectsDir).catch((cause: unknown) => {
       throw new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
     const room = await repos.findRoom(repo)
@@ -123,7 +123,7 @@ export function createCommitsService(deps: CommitsDeps) {
         throw new Fault('STALE_REF', where)
       const parent = await parentFor(repo, ref, before, input.parent)
       return repositories.withQuarantine(repo, undefined, async (quarantined) => {
-        const made = await writeCommit(quarantined, quarantined.objects, {
+        const made = await writeCommit(quarantined, quarantined.objectsDir, {
           ...(parent && { parent }),
           changes,
           author,
@@ -158,7 +158,7 @@ export function createCommitsService(deps: CommitsDeps) {
       const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
 
       return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
-        const result = await mergeCommits(opened, quarantined.objects, {
+        const result = await mergeCommits(opened, quarantined.objectsDir, {
           ours,
           theirs,
           strategy: input.strategy,
@@ -204,7 +204,7 @@ export function createCommitsService(deps: CommitsDeps) {
           await land(caller, repo, { ref, before: null, after: target, peeled: tip.peeled })
           return present(ref, target)
         }
-        const { tag } = await writeTag(quarantined.objects, {
+        const { tag } = await writeTag(quarantined.objectsDir, {
           name: input.tag as TagName,
           target,
           targetType: tip.type,

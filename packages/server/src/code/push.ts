@@ -64,7 +64,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
     const ingesting = push.expectsPack
       ? ingestPack(quarantined, { pack: push.pack, maxBytes, onProgress })
       : Promise.resolve(false)
-    // A process that waits is a place in the pool, so only for a pack that does not keep it waiting. It is asked for
+    // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
     const asked = { oids: tips, updates: moves }
     const describing = isHere ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
@@ -85,7 +85,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
     const [{ described, broken }, pack] = await allDone(
       inspect(),
-      hasObjects ? packs.adopt(quarantined.objects) : undefined,
+      hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
     )
     const changes: RefChange[] = []
     const base = current.get(headRef(repo)) ?? null

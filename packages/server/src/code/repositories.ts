@@ -90,7 +90,7 @@ export function createRepositories(deps: RepositoriesDeps) {
 
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
-    openRepo(git, directoryOf(repo), { key: repo.org_id, ...(signal && { signal }) })
+    openRepo(git, directoryOf(repo), { owner: repo.org_id, ...(signal && { signal }) })
 
   return {
     refs,

@@ -107,7 +107,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       served.productions++
       using _lease = await directories.lease(contents)
       await directories.writeRefs(contents.dir, snapshot)
-      yield* runUploadPack(openRepo(git, contents.dir, { key: name, signal }), asked)
+      yield* runUploadPack(openRepo(git, contents.dir, { owner: name, signal }), asked)
     }
     const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
     return send(response, key ? cache.read(key, produce, abort.signal) : produce(abort.signal))
@@ -115,7 +115,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const push = await readPush(body)
   served.lastPush = push
   if (push.commands.length === 0) return void response.end()
-  const repo = openRepo(git, contents.dir, { key: name, signal: abort.signal })
+  const repo = openRepo(git, contents.dir, { owner: name, signal: abort.signal })
   await directories.withReader(contents, async () => {
     await directories.writeRefs(contents.dir, snapshot)
     response.write(formatPushProgress(push.capabilities, 'Checking the push\n'))
@@ -129,7 +129,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
         const tips = push.commands.flatMap((command) => command.after ?? [])
         const broken = await findBrokenTips(quarantined, tips)
         const peeled = await describeTips(quarantined, tips)
-        if (hasObjects && broken.size === 0) packId = (await store.adopt(quarantined.objects)).packId
+        if (hasObjects && broken.size === 0) packId = (await store.adopt(quarantined.objectsDir)).packId
         return { packId, broken, peeled, unpackError: null }
       }
       return { packId, broken: new Set<Oid>(), peeled: new Map(), unpackError: null }

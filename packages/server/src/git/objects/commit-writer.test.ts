@@ -4,10 +4,10 @@ import test from 'node:test'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import { type Oid, parseTagName, type TagName } from '../names.ts'
 import { type Change, InvalidParent, writeCommit, writeTag } from './commit-writer.ts'
-import type { Person } from './format.ts'
+import type { GitPerson } from './format.ts'
 import { InvalidTree } from './tree-editor.ts'
 
-const ann: Person = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
+const ann: GitPerson = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
 const put = (path: string, text: string, mode?: '100644' | '100755' | '120000'): Change => ({
   op: 'put',
   path,
@@ -209,7 +209,7 @@ test('refuses a parent that is missing or no commit', async () => {
 
 test('people and messages that would break a commit are made harmless', async () => {
   using t = createTestRepo()
-  const evil: Person = { name: 'A <b>\nparent 0\0,', email: 'x>\n\0y', time: -5, timezone: '+99xx' }
+  const evil: GitPerson = { name: 'A <b>\nparent 0\0,', email: 'x>\n\0y', time: -5, timezone: '+99xx' }
   const wanted = {
     changes: [put('a', 'x')],
     author: evil,

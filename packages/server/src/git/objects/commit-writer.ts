@@ -13,7 +13,7 @@ import {
   type TreePath,
 } from '../names.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
-import { formatCommit, formatTag, type Person, type Tag } from './format.ts'
+import { formatCommit, formatTag, type GitPerson, type Tag } from './format.ts'
 import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './pack-writer.ts'
 import { withObjects } from './reader.ts'
 import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
@@ -31,8 +31,8 @@ export type Change =
 export interface NewCommit {
   parent?: Oid
   changes: readonly Change[]
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
 }
 
@@ -51,10 +51,10 @@ export class InvalidParent extends Error {
   }
 }
 
-/** `quarantine` is an object directory; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
+/** `objectsDir` is a quarantine; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
 export async function writeCommit(
   repo: OpenRepo,
-  quarantine: string,
+  objectsDir: string,
   wanted: NewCommit,
 ): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
@@ -73,9 +73,9 @@ export async function writeCommit(
   if (tree === base) return { unchanged: true, tree }
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const pack = await writePack(quarantine, objects)
+  const pack = await writePack(objectsDir, objects)
   const submodules = changes.map(targetOf).find(mayBeSubmodulesFile)
-  if (submodules) await checkSubmodules(repo, { quarantine, pack, path: submodules })
+  if (submodules) await checkSubmodules(repo, { objectsDir, pack, path: submodules })
   return { unchanged: false, commit, tree, packDir: pack.packDir }
 }
 
@@ -84,10 +84,10 @@ export interface NewTag extends Tag {
 }
 
 /** Writes an annotated tag object. Whether the target exists is for the caller to have seen. */
-export async function writeTag(quarantine: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
+export async function writeTag(objectsDir: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
   const objects = createObjectSet()
   const oid = objects.add('tag', formatTag(tag))
-  const { packDir } = await writePack(quarantine, objects)
+  const { packDir } = await writePack(objectsDir, objects)
   return { tag: oid, packDir }
 }
 
@@ -131,12 +131,12 @@ function mayBeSubmodulesFile(path: TreePath): boolean {
 /** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
 async function checkSubmodules(
   repo: OpenRepo,
-  { quarantine, pack, path }: { quarantine: string; pack: WrittenPack; path: TreePath },
+  { objectsDir, pack, path }: { objectsDir: string; pack: WrittenPack; path: TreePath },
 ): Promise<void> {
   const inPackDir = (name: string) => parseFilePath(resolve(pack.packDir, name)) as FilePath
   const index = inPackDir('check.idx')
   try {
-    await repo.with({ quarantine: { objects: quarantine } }).run({
+    await repo.with({ quarantine: { objectsDir } }).run({
       verb: 'index-pack',
       options: ['--strict', '--no-rev-index', '-o'],
       values: [index, inPackDir(`${pack.name}.pack`)],

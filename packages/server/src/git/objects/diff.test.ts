@@ -4,7 +4,7 @@ import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import { createGit, openRepo } from '../process/command.ts'
 import { createProcessPool } from '../process/pool.ts'
-import { compareCommits, diff, type FilePatch, listChanges } from './diff.ts'
+import { compareCommits, diff, type FilePatch, listChangedFiles } from './diff.ts'
 
 const brief = (files: readonly FilePatch[]) =>
   files.map(({ path, status, additions, deletions }) => `${status} ${path} +${additions} -${deletions}`)
@@ -139,7 +139,7 @@ test('takes very large text as binary instead of comparing it by line', async ()
   const line = 'x'.repeat(79)
   const a = t.commit({ big: `${line}\n`.repeat(110_000) })
   const b = t.commit({ big: `${line}y\n`.repeat(110_000) }, a)
-  const { files } = await listChanges(t.repo, a, b)
+  const { files } = await listChangedFiles(t.repo, a, b)
   assert.equal(files[0]?.binary, true)
 })
 
@@ -176,7 +176,7 @@ test('compares what shares no history, equal commits, and a first commit with no
 test('needs no more than one process at a time', async () => {
   using t = createTestRepo()
   const pool = createProcessPool({ size: 1 })
-  const repo = openRepo(createGit({ pool }), t.gitDir, { key: 'a', timeoutMs: 10_000 })
+  const repo = openRepo(createGit({ pool }), t.gitDir, { owner: 'a', timeoutMs: 10_000 })
   const a = t.commit({ a: '1\n' })
   const b = t.commit({ a: '2\n' }, a)
   const compared = await compareCommits(repo, { base: a, head: b })

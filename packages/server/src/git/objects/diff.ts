@@ -27,7 +27,7 @@ export interface FilePatch extends FileChange {
   patchTruncated: boolean
 }
 
-export interface Changes<File> {
+export interface Diff<File> {
   files: File[]
   /** More files changed than are listed. */
   truncated: boolean
@@ -50,7 +50,7 @@ export interface CompareRequest extends DiffLimits {
   maxCommits?: number
 }
 
-export interface Comparison extends Changes<FilePatch> {
+export interface Comparison extends Diff<FilePatch> {
   /** Undefined when the two share no history; then three-dot shows what two-dot shows. */
   mergeBase: Oid | undefined
   ahead: number
@@ -78,9 +78,9 @@ export async function diff(
   from: Oid,
   to: Oid,
   limits: DiffLimits = {},
-): Promise<Changes<FilePatch>> {
+): Promise<Diff<FilePatch>> {
   const { maxPatchBytes = 256 * 1024, maxTotalBytes = 4 * 1024 * 1024 } = limits
-  const changes = await listChanges(repo, from, to, limits)
+  const changes = await listChangedFiles(repo, from, to, limits)
   if (changes.files.length === 0) return { ...changes, files: [] }
   const patches = await readPatches(repo, from, to, {
     // A change of type is shown as a deletion and a creation.
@@ -96,12 +96,12 @@ export async function diff(
 }
 
 /** Files only, in the order of their paths. */
-export async function listChanges(
+export async function listChangedFiles(
   repo: OpenRepo,
   from: Oid,
   to: Oid,
   { maxFiles = 300 }: { maxFiles?: number } = {},
-): Promise<Changes<FileChange>> {
+): Promise<Diff<FileChange>> {
   const { stdout, truncated } = await repo.run({
     verb: 'diff-tree',
     options: [

@@ -6,7 +6,7 @@ import { type Oid, parseOid, ZERO_OID } from '../names.ts'
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
 /** Who and when. Time is Unix milliseconds (git keeps whole seconds), the timezone like +0200. */
-export interface Person {
+export interface GitPerson {
   name: string
   email: string
   time: number
@@ -16,8 +16,8 @@ export interface Person {
 export interface Commit {
   tree: Oid
   parents: Oid[]
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
   /** A signature is present; whether it is good is not known here. */
   signed: boolean
@@ -120,7 +120,7 @@ export interface Tag {
   name: string
   target: Oid
   targetType: ObjectType
-  tagger: Person
+  tagger: GitPerson
   message: string
 }
 
@@ -161,7 +161,7 @@ function decoder(encoding: string | undefined): (bytes: Buffer) => string {
   }
 }
 
-function parsePerson(line: string): Person {
+function parsePerson(line: string): GitPerson {
   const open = line.indexOf('<')
   if (open < 0) return { name: line.trim(), email: '', time: 0, timezone: '+0000' }
   const closing = line.indexOf('>', open)
@@ -178,7 +178,7 @@ function parsePerson(line: string): Person {
   }
 }
 
-function formatPerson(person: Person): string {
+function formatPerson(person: GitPerson): string {
   const seconds = Math.min(Math.max(0, Math.floor(person.time / 1000)), 2 ** 40) || 0
   const timezone = /^[+-](0\d|1[0-4])[0-5]\d$/.test(person.timezone) ? person.timezone : '+0000'
   const email = withoutCrud(person.email)

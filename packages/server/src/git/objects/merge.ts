@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
-import { formatCommit, type ObjectType, type Person } from './format.ts'
+import { formatCommit, type GitPerson, type ObjectType } from './format.ts'
 import { findMergeBases } from './history.ts'
 import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
 import { decodePath, type PathText, splitNul } from './path-text.ts'
@@ -19,8 +19,8 @@ export interface MergeRequest {
   theirs: Oid
   /** A merge commit in any case; a fast-forward where one will do; or one commit with all of their changes. */
   strategy: 'merge' | 'fast-forward' | 'squash'
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
   /** Default 1000. */
   maxConflicts?: number
@@ -48,10 +48,10 @@ interface Side {
   oid: Oid
 }
 
-/** `quarantine` is an object directory that is thrown away once its packs are taken. */
+/** `objectsDir` is a quarantine, which is thrown away once its packs are taken. */
 export async function mergeCommits(
   repo: OpenRepo,
-  quarantine: string,
+  objectsDir: string,
   request: MergeRequest,
 ): Promise<MergeResult> {
   const { ours, theirs, strategy, maxConflicts = 1000 } = request
@@ -60,8 +60,8 @@ export async function mergeCommits(
   if (bases.includes(theirs)) return { outcome: 'up-to-date' }
   if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }
 
-  await mkdir(quarantine, { recursive: true })
-  const inQuarantine = repo.with({ quarantine: { objects: quarantine } })
+  await mkdir(objectsDir, { recursive: true })
+  const inQuarantine = repo.with({ quarantine: { objectsDir } })
   const { exitCode, stdout } = await inQuarantine.run({
     verb: 'merge-tree',
     options: ['--write-tree', '--messages', '-z'],
@@ -80,16 +80,16 @@ export async function mergeCommits(
     }
   }
   if (strategy === 'squash' && tree === (await treeOf(repo, ours))) return { outcome: 'up-to-date' }
-  return commitMerge(quarantine, tree, request)
+  return commitMerge(objectsDir, tree, request)
 }
 
-async function commitMerge(quarantine: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
+async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
   const { ours, theirs, strategy, author, committer, message } = request
   const objects = createObjectSet()
-  await addLooseObjects(quarantine, objects)
+  await addLooseObjects(objectsDir, objects)
   const parents = strategy === 'squash' ? [ours] : [ours, theirs]
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const { packDir } = await writePack(quarantine, objects)
+  const { packDir } = await writePack(objectsDir, objects)
   return { outcome: 'merged', commit, tree, packDir }
 }
 
@@ -126,12 +126,12 @@ function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
 const inflated = promisify(inflate)
 
 /** What merge-tree wrote: files of two and thirty-eight hex digits, each a deflated header and content. */
-async function addLooseObjects(objectDirectory: string, objects: ObjectSet): Promise<void> {
+async function addLooseObjects(objectsDir: string, objects: ObjectSet): Promise<void> {
   const isFolder = (entry: Dirent) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)
-  const folders = (await readdir(objectDirectory, { withFileTypes: true })).filter(isFolder)
+  const folders = (await readdir(objectsDir, { withFileTypes: true })).filter(isFolder)
   for (const folder of folders) {
-    for (const file of await readdir(join(objectDirectory, folder.name))) {
-      const bytes = await inflated(await readFile(join(objectDirectory, folder.name, file)))
+    for (const file of await readdir(join(objectsDir, folder.name))) {
+      const bytes = await inflated(await readFile(join(objectsDir, folder.name, file)))
       const header = bytes.indexOf(0)
       const [type] = bytes.toString('latin1', 0, header).split(' ')
       objects.add(type as ObjectType, bytes.subarray(header + 1))

@@ -43,8 +43,8 @@ export interface WrittenPack {
 }
 
 /** Writes `pack-<hash>.pack` and `.idx` below the object directory. Whoever keeps them makes them durable. */
-export async function writePack(objectDirectory: string, objects: Iterable<NewObject>): Promise<WrittenPack> {
-  const packDir = join(objectDirectory, 'pack')
+export async function writePack(objectsDir: string, objects: Iterable<NewObject>): Promise<WrittenPack> {
+  const packDir = join(objectsDir, 'pack')
   const { pack, entries, checksum } = await formatPack([...objects])
   const name = `pack-${checksum.toString('hex')}`
   await mkdir(packDir, { recursive: true })

@@ -8,19 +8,19 @@ import { type ObjectReader, withObjects } from './reader.ts'
 import { diffTrees } from './tree-diff.ts'
 
 /** What a ref is, or shall be, at. */
-export interface Tip {
+export interface TipInfo {
   type: ObjectType
   /** What an annotated tag finally points to, null for everything else. */
   peeled: Oid | null
 }
 
 /** What each id is. An id that is missing, or a tag of something missing, has no entry. */
-export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promise<Map<Oid, Tip>> {
+export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
   return (await describeUpdates(repo, { oids, updates: [] })).tips
 }
 
 export interface Described<Update> {
-  tips: Map<Oid, Tip>
+  tips: Map<Oid, TipInfo>
   /** For updates that are easily understood, as most are. The others are for `gatherFacts`. */
   facts: Map<Update, UpdateFacts>
   /** Tips of such updates that have everything below them if their `before` has, so that git need not look. */
@@ -37,7 +37,7 @@ export async function describeUpdates<Update extends BranchUpdate>(
   }: { oids: readonly Oid[]; updates: readonly Update[]; there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
   const distinct = [...new Set(oids)]
-  const tips = new Map<Oid, Tip>()
+  const tips = new Map<Oid, TipInfo>()
   const facts = new Map<Update, UpdateFacts>()
   const whole = new Set<Oid>()
   if (distinct.length === 0) return { tips, facts, whole }

@@ -12,7 +12,7 @@ export interface TreeDiff {
 }
 
 /** A path, and the bytes that git orders it by. */
-interface Place {
+interface OrderedPath {
   path: string
   bytes: Buffer
 }
@@ -25,7 +25,7 @@ export async function diffTrees(
   objects: ObjectReader,
   { before, after, maxTrees }: { before: Oid; after: Oid; maxTrees: number },
 ): Promise<TreeDiff | undefined> {
-  const changed: Place[] = []
+  const changed: OrderedPath[] = []
   const blobs: Oid[] = []
   let left = maxTrees
 
@@ -41,7 +41,7 @@ export async function diffTrees(
     return byName.size === entries.length ? byName : undefined
   }
 
-  async function compare(old: Oid | undefined, now: Oid | undefined, folder: Place): Promise<boolean> {
+  async function compare(old: Oid | undefined, now: Oid | undefined, folder: OrderedPath): Promise<boolean> {
     const [olds, nows] = await Promise.all([entriesOf(old), entriesOf(now)])
     if (!olds || !nows) return false
     for (const key of new Set([...olds.keys(), ...nows.keys()])) {

@@ -55,10 +55,10 @@ test('takes a thin pack into quarantine, completes it, and leaves the repository
   await quarantined(async (repo) => {
     assert.equal(await ingestPack(repo, { pack: inChunks(thin, 100), maxBytes: 1_000_000 }), true)
     assert.deepEqual(await findBrokenTips(repo, [second, first]), new Set())
-    const files = readdirSync(join(repo.objects, 'pack'))
+    const files = readdirSync(join(repo.objectsDir, 'pack'))
     assert.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
     const index = files.find((name) => name.endsWith('.idx')) ?? ''
-    execFileSync('git', ['verify-pack', join(repo.objects, 'pack', index)])
+    execFileSync('git', ['verify-pack', join(repo.objectsDir, 'pack', index)])
   })
   assert.equal(server.git(['count-objects', '-v']), beforehand)
   nothingLeft()
@@ -119,7 +119,7 @@ test('finds the tips that are not whole, and only those', async () => {
       execFileSync('git', ['hash-object', '-t', type, '-w', '--literally', '--stdin'], {
         cwd: server.gitDir,
         input: execFileSync('git', ['cat-file', type, id], { cwd: source.gitDir }),
-        env: { PATH: process.env.PATH, GIT_OBJECT_DIRECTORY: repo.objects },
+        env: { PATH: process.env.PATH, GIT_OBJECT_DIRECTORY: repo.objectsDir },
       })
     loose(parentless, 'commit')
     loose(commitOnly, 'tree')

@@ -15,7 +15,7 @@ export class PackRejected extends Error {
 
 /** A repository whose new objects go to a directory of their own. */
 export interface QuarantinedRepo extends OpenRepo {
-  readonly objects: string
+  readonly objectsDir: string
 }
 
 /** Runs `work` with a new, empty object directory below `parent`, which is gone afterwards. */
@@ -24,12 +24,12 @@ export async function withQuarantine<T>(
   parent: string,
   work: (quarantined: QuarantinedRepo) => Promise<T>,
 ): Promise<T> {
-  const objects = join(parent, `push-${randomBytes(12).toString('hex')}`)
+  const objectsDir = join(parent, `push-${randomBytes(12).toString('hex')}`)
   try {
-    await mkdir(join(objects, 'pack'), { recursive: true, mode: 0o700 })
-    return await work({ ...repo.with({ quarantine: { objects } }), objects })
+    await mkdir(join(objectsDir, 'pack'), { recursive: true, mode: 0o700 })
+    return await work({ ...repo.with({ quarantine: { objectsDir } }), objectsDir })
   } finally {
-    await rm(objects, { recursive: true, force: true })
+    await rm(objectsDir, { recursive: true, force: true })
   }
 }
 

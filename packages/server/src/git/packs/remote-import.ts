@@ -8,7 +8,7 @@ import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } fr
 import { type Access, type Git, GitError, GitTimeout, type OpenRepo, openRepo } from '../process/command.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 
-export interface ImportRequest extends Pick<Access, 'key' | 'signal'> {
+export interface ImportRequest extends Pick<Access, 'owner' | 'signal'> {
   url: string
   /** An empty directory that is thrown away once its packs are taken. */
   scratch: string
@@ -32,7 +32,7 @@ export interface ImportResult {
   /** Where the remote's HEAD points, also when that branch has no commit yet. */
   defaultBranch: RefName | undefined
   /** Holds the one pack, in its folder `pack`; undefined when the remote is empty. */
-  objects: string | undefined
+  objectsDir: string | undefined
 }
 
 export type ImportFailure =
@@ -60,9 +60,9 @@ const POLL_MS = 200
 
 /** Throws ImportError. */
 export async function importRemote(git: Git, request: ImportRequest): Promise<ImportResult> {
-  const { scratch, key, signal, timeoutMs } = request
+  const { scratch, owner, signal, timeoutMs } = request
   const config = configFor(request)
-  const repo = openRepo(git, join(scratch, 'import.git'), { key, signal, timeoutMs })
+  const repo = openRepo(git, join(scratch, 'import.git'), { owner, signal, timeoutMs })
   try {
     await clone(repo, request, config)
     return await examine(repo)
@@ -78,7 +78,7 @@ async function examine(repo: OpenRepo): Promise<ImportResult> {
   const defaultBranch = head === `refs/heads/${UNKNOWN_BRANCH}` ? undefined : head
   // Any page that answers looks like an empty repository without a HEAD.
   if (refs.length === 0 && !defaultBranch) throw new ImportError('not_a_repository')
-  return { refs, defaultBranch, objects: await onePack(repo) }
+  return { refs, defaultBranch, objectsDir: await onePack(repo) }
 }
 
 async function clone(repo: OpenRepo, request: ImportRequest, config: Record<string, string>): Promise<void> {

@@ -64,7 +64,7 @@ test('gives the process nothing but its own environment', async () => {
   const { stdout } = await createGit({ binary, path: '/usr/bin:/bin' }).run(repo, {
     verb: 'any',
     protocolVersion: 2,
-    quarantine: { objects: '/q', alternates: ['/a:b', '/c"d'] },
+    quarantine: { objectsDir: '/q', alternates: ['/a:b', '/c"d'] },
     config: { 'http.extraHeader': 'secret' },
   })
   delete process.env.TRELLIS_TEST_SECRET

@@ -30,8 +30,8 @@ interface Circumstances {
   into?: number
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
-  /** Whose turn it is in the pool, usually an organization. */
-  key?: string
+  /** On whose behalf, for the pool: usually an organization. */
+  owner?: string
   signal?: AbortSignal
   timeoutMs?: number
   /** Exit codes that are answers and not failures. Default: only 0. */
@@ -84,7 +84,7 @@ export interface OpenRepo {
 }
 
 /** What all commands of an opened repository share. */
-export type Access = Pick<Circumstances, 'quarantine' | 'key' | 'signal' | 'timeoutMs'>
+export type Access = Pick<Circumstances, 'quarantine' | 'owner' | 'signal' | 'timeoutMs'>
 
 export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRepo {
   return {
@@ -148,7 +148,7 @@ const GRACE_MS = 2000
 export function createGit(settings: GitSettings = {}): Git {
   async function start(gitDir: string, command: CheckedCommand): Promise<GitProcess> {
     command.signal?.throwIfAborted()
-    const slot = await settings.pool?.acquire(command.key ?? '', command.signal)
+    const slot = await settings.pool?.acquire(command.owner ?? '', command.signal)
     try {
       return launch(settings, { gitDir, command, slot })
     } catch (error) {

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 
-/** New objects go to `objects`; what exists is read from `alternates` (default: the objects of the git dir). */
+/** New objects go to `objectsDir`; what exists is read from `alternates` (default: the objects of the git dir). */
 export interface Quarantine {
-  objects: string
+  objectsDir: string
   alternates?: readonly string[]
 }
 
@@ -47,10 +47,10 @@ export function environmentOf(gitDir: string, wanted: Wanted): Record<string, st
   }
   if (wanted.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${wanted.protocolVersion}`
   if (wanted.quarantine) {
-    const { objects, alternates = [join(gitDir, 'objects')] } = wanted.quarantine
-    env.GIT_OBJECT_DIRECTORY = objects
+    const { objectsDir, alternates = [join(gitDir, 'objects')] } = wanted.quarantine
+    env.GIT_OBJECT_DIRECTORY = objectsDir
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = alternates.map(quoted).join(':')
-    env.GIT_QUARANTINE_PATH = objects
+    env.GIT_QUARANTINE_PATH = objectsDir
   }
   return env
 }
