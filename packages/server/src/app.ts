@@ -14,7 +14,7 @@ import type { Schema } from './schema.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
 import { createFoundation, createServices } from './services.ts'
 
-export interface AppDeps {
+interface AppDeps {
   config: Config
   log: Log
   clock?: Clock

@@ -2,7 +2,7 @@ import type { Log } from './platform/log.ts'
 
 const EVERY_MS = 10 * 60_000
 
-export interface Expiry {
+interface Expiry {
   run(): Promise<void>
   stop(): Promise<void>
 }

@@ -25,13 +25,13 @@ import { createTokensService } from './tokens/service.ts'
 import { createFanOut } from './webhooks/fan-out.ts'
 import { createWebhooks } from './webhooks/module.ts'
 
-export interface FoundationDeps {
+interface FoundationDeps {
   config: Config
   database: Database
   clock: Clock
 }
 
-export type Foundation = ReturnType<typeof createFoundation>
+type Foundation = ReturnType<typeof createFoundation>
 
 /** What can be made before it is known where the server is reached: enough for the first owner. */
 export function createFoundation({ config, database, clock }: FoundationDeps) {
@@ -50,7 +50,7 @@ export function createFoundation({ config, database, clock }: FoundationDeps) {
   return { deliveries, events, people, orgs, keys }
 }
 
-export interface ServicesDeps extends FoundationDeps {
+interface ServicesDeps extends FoundationDeps {
   foundation: Foundation
   serverKey: ServerKey
   dataDir: string

@@ -21,7 +21,7 @@ export class GrantRefused extends Error {
   }
 }
 
-export interface GrantsDeps {
+interface GrantsDeps {
   database: Database
   signingKeys: SigningKeys
   clock: Clock

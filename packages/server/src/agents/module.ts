@@ -15,7 +15,7 @@ import { createRegistrationsService } from './registrations.ts'
 import { createAgentsService } from './service.ts'
 import { createSigningKeys } from './signing-keys.ts'
 
-export interface AgentsWiring {
+interface AgentsWiring {
   database: Database
   events: EventsService
   orgs: OrgsService

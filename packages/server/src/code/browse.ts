@@ -10,7 +10,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 
-export interface BrowseDeps {
+interface BrowseDeps {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
@@ -172,7 +172,7 @@ function encode(bytes: Buffer): { encoding: 'utf-8' | 'base64'; content: string 
     : { encoding: 'base64', content: bytes.toString('base64') }
 }
 
-export function requirePath(path: string): TreePath {
+function requirePath(path: string): TreePath {
   const parsed = parseTreePath(path)
   if (!parsed) throw invalid(['path'], 'This is not a path inside a repository')
   return parsed

@@ -22,7 +22,7 @@ import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import type { Signers } from './signers.ts'
 
-export interface CommitsDeps {
+interface CommitsDeps {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
@@ -37,7 +37,7 @@ type InputChange =
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
 
-export interface NewCommitInput {
+interface NewCommitInput {
   name: string
   branch: string
   message: string
@@ -48,7 +48,7 @@ export interface NewCommitInput {
   committer?: Person | undefined
 }
 
-export interface MergeInput {
+interface MergeInput {
   name: string
   branch: string
   from: string
@@ -58,7 +58,7 @@ export interface MergeInput {
   author?: Person | undefined
 }
 
-export interface NewTagInput {
+interface NewTagInput {
   name: string
   tag: string
   oid: string

@@ -21,7 +21,7 @@ import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'
 
-export interface ImportsDeps {
+interface ImportsDeps {
   database: Database
   events: EventsService
   repos: ReposService
@@ -33,7 +33,7 @@ export interface ImportsDeps {
   limits: { repoBytes: number }
 }
 
-export interface ImportInput {
+interface ImportInput {
   name: string
   url: string
   credentials?: { username: string; password: string } | undefined

@@ -22,7 +22,7 @@ export interface RefChange {
   facts?: UpdateFacts | undefined
 }
 
-export interface Landing {
+interface Landing {
   repo: RepoRow
   author: Author
   changes: readonly RefChange[]
@@ -37,7 +37,7 @@ export interface Landing {
 /** Why a ref did not move. */
 export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic'
 
-export type LandingResult = Map<RefName, Refused | null>
+type LandingResult = Map<RefName, Refused | null>
 
 export type Landings = ReturnType<typeof createLandings>
 

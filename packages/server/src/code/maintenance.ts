@@ -13,7 +13,7 @@ import type { Database } from '../schema.ts'
 import type { Repositories } from './repositories.ts'
 import * as store from './store.ts'
 
-export interface MaintenanceDeps {
+interface MaintenanceDeps {
   database: Database
   repos: ReposService
   repositories: Repositories
@@ -32,8 +32,6 @@ const SWEEP_EVERY_MS = 15 * 60_000
 const GRACE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
-
-export type Maintenance = ReturnType<typeof createMaintenance>
 
 /** Keeps repositories fast and removes what nobody needs, in the background, one repository at a time. */
 export function createMaintenance(deps: MaintenanceDeps) {

@@ -30,7 +30,7 @@ import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
 import { createSigners } from './signers.ts'
 
-export interface CodeDeps {
+interface CodeDeps {
   config: Config
   dataDir: string
   scratch: Scratch

@@ -12,7 +12,7 @@ import type { Bytes } from './fetch.ts'
 import type { Landings, RefChange, Refused } from './landing.ts'
 import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
 
-export interface PushDeps {
+interface PushDeps {
   repositories: Repositories
   landings: Landings
   repos: ReposService

@@ -23,7 +23,7 @@ import { headRef, type Repositories, SERVER_REFS } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import * as store from './store.ts'
 
-export interface RefsDeps {
+interface RefsDeps {
   db: Db
   repos: ReposService
   repositories: Repositories

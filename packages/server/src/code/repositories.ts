@@ -10,7 +10,7 @@ import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import * as store from './store.ts'
 
-export interface RepositoriesDeps {
+interface RepositoriesDeps {
   db: Db
   git: Git
   packs: PackStore

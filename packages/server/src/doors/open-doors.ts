@@ -37,7 +37,7 @@ import { createInvitePage, INVITE_PREFIX } from './pages/invite.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createPages } from './pages/pages.ts'
 
-export interface DoorsDeps {
+interface DoorsDeps {
   config: Config
   database: Database
   serverKey: ServerKey

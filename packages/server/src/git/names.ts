@@ -70,7 +70,7 @@ export const symmetricRange = (a: Oid, b: Oid) => `${a}...${b}` as Revision
 /** Everything but what is reachable from it. */
 export const excluding = (oid: Oid) => `^${oid}` as Revision
 
-export type RefType = 'branch' | 'tag' | 'other'
+type RefType = 'branch' | 'tag' | 'other'
 
 /** A ref as people say it, and what kind of ref that is. */
 export function shortRef(name: RefName): { name: string; type: RefType } {

@@ -15,9 +15,9 @@ const ENDED_SHOWN_MS = 7 * 24 * 60 * 60 * 1000
 const LISTED = 1000
 
 /** Why a token exists. */
-export type TokenOp = 'api' | 'invite' | 'run' | 'import'
+type TokenOp = 'api' | 'invite' | 'run' | 'import'
 
-export interface TokensDeps {
+interface TokensDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

@@ -67,7 +67,7 @@ export async function deleteSendersSilentSince(tx: Tx, before: number): Promise<
   await tx.deleteFrom('webhook_senders').where('alive_until', '<', before).execute()
 }
 
-export interface Claim {
+interface Claim {
   senderId: string
   now: number
   limit: number

@@ -16,7 +16,7 @@ import { parseReceiver, requireReachable } from './receivers.ts'
 import type { Signing } from './signing.ts'
 import * as store from './store.ts'
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   database: Database
   events: EventsService
   repos: ReposService
@@ -31,7 +31,7 @@ interface ByName {
   webhook: string
 }
 
-export interface WebhookInput extends ByName {
+interface WebhookInput extends ByName {
   url: string
   on: Subscription
   contentType: string

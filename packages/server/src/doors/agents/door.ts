@@ -10,7 +10,7 @@ import { type BodyLimit, readBytes, readJson } from '../http/body.ts'
 import { type Exchange, send, sendJson } from '../http/exchange.ts'
 import type { Door } from '../http/server.ts'
 
-export interface AgentDoorDeps {
+interface AgentDoorDeps {
   registrations: RegistrationsService
   grants: Grants
   signingKeys: SigningKeys

@@ -10,7 +10,7 @@ import { type BodyLimit, readJson } from '../http/body.ts'
 import { type Exchange, sendJson } from '../http/exchange.ts'
 import { notFound, wrongMethod } from './envelope.ts'
 
-export interface ApiDeps {
+interface ApiDeps {
   operations: Map<string, Operation>
   admission: Admission
   /** How large the body of an operation may be. */

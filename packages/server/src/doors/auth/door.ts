@@ -5,7 +5,7 @@ import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 
-export interface AuthDoorDeps {
+interface AuthDoorDeps {
   auth: Auth
   baseUrl: string
   rateLimit: RateLimit

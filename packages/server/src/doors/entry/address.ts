@@ -37,7 +37,7 @@ export function addressKey(address: string): string {
   return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')
 }
 
-export function blockListOf(entries: readonly string[]): BlockList {
+function blockListOf(entries: readonly string[]): BlockList {
   const blocks = new BlockList()
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/')

@@ -11,7 +11,7 @@ import type { Database } from '../../schema.ts'
 import { hashSecret, secretKind } from '../../secrets/minting.ts'
 import type { Cookie } from './cookies.ts'
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   database: Database
   auth: Auth
   orgs: OrgsService

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 
-export interface Rate {
+interface Rate {
   perSecond: number
   burst: number
 }

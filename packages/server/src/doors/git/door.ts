@@ -14,7 +14,7 @@ import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, isWhole, takeArrived } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 
-export interface GitDoorDeps {
+interface GitDoorDeps {
   admission: Admission
   repos: ReposService
   fetches: FetchService

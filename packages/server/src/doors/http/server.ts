@@ -26,7 +26,7 @@ import type { Metrics } from './metrics.ts'
 
 export type Door = (exchange: Exchange, headers?: OutgoingHttpHeaders) => Promise<void> | void
 
-export interface HttpServerDeps {
+interface HttpServerDeps {
   api: Door
   auth: Door
   git: Door

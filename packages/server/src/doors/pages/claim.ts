@@ -12,7 +12,7 @@ import { type Html, html } from './html.ts'
 import { loginPath } from './login.ts'
 import { readable, redirect, sendPage } from './page.ts'
 
-export interface ClaimPageDeps {
+interface ClaimPageDeps {
   agents: AgentsService
   authenticate: Authenticate
   forms: Forms

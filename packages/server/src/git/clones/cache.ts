@@ -28,7 +28,7 @@ export interface CloneCache {
   close(): void
 }
 
-export interface CloneCacheOptions {
+interface CloneCacheOptions {
   dir: string
   maxBytes: number
   /** A longer answer is shared by those who read it now and not kept. Default: a quarter of maxBytes. */

@@ -28,7 +28,7 @@ export type Change =
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
 
-export interface NewCommit {
+interface NewCommit {
   parent?: Oid
   changes: readonly Change[]
   author: GitPerson
@@ -36,7 +36,7 @@ export interface NewCommit {
   message: string
 }
 
-export type CommitResult =
+type CommitResult =
   | { unchanged: false; commit: Oid; tree: Oid; packDir: string }
   /** The tree equals the parent's; nothing was written. */
   | { unchanged: true; tree: Oid }
@@ -79,7 +79,7 @@ export async function writeCommit(
   return { unchanged: false, commit, tree, packDir: pack.packDir }
 }
 
-export interface NewTag extends Tag {
+interface NewTag extends Tag {
   name: TagName
 }
 

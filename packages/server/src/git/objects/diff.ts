@@ -6,9 +6,9 @@ import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from
 import { diffConfig, readPatches } from './patches.ts'
 import { decodePath, type PathText, splitNul } from './path-text.ts'
 
-export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
+type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
 
-export interface FileChange extends PathText {
+interface FileChange extends PathText {
   status: FileStatus
   /** Where a renamed file was, and how much of it is the same, in percent. */
   from?: PathText & { similarity: number }
@@ -27,7 +27,7 @@ export interface FilePatch extends FileChange {
   patchTruncated: boolean
 }
 
-export interface Diff<File> {
+interface Diff<File> {
   files: File[]
   /** More files changed than are listed. */
   truncated: boolean
@@ -35,13 +35,13 @@ export interface Diff<File> {
   total: { files: number; additions: number; deletions: number }
 }
 
-export interface DiffLimits {
+interface DiffLimits {
   maxFiles?: number
   maxPatchBytes?: number
   maxTotalBytes?: number
 }
 
-export interface CompareRequest extends DiffLimits {
+interface CompareRequest extends DiffLimits {
   base: Oid
   head: Oid
   /** 'three-dot' (default) shows what head did since it left base; 'two-dot' compares the two as they are. */
@@ -50,7 +50,7 @@ export interface CompareRequest extends DiffLimits {
   maxCommits?: number
 }
 
-export interface Comparison extends Diff<FilePatch> {
+interface Comparison extends Diff<FilePatch> {
   /** Undefined when the two share no history; then three-dot shows what two-dot shows. */
   mergeBase: Oid | undefined
   ahead: number

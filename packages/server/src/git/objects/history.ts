@@ -9,7 +9,7 @@ export interface ListedCommit extends Commit {
   oid: Oid
 }
 
-export interface CommitQuery {
+interface CommitQuery {
   from: Oid
   /** Leave out what is reachable from here. */
   notIn?: Oid

@@ -26,7 +26,7 @@ export interface MergeRequest {
   maxConflicts?: number
 }
 
-export type MergeResult =
+type MergeResult =
   /** Ours has everything already. */
   | { outcome: 'up-to-date' }
   | { outcome: 'fast-forward'; commit: Oid }
@@ -35,7 +35,7 @@ export type MergeResult =
   /** The two share no history. */
   | { outcome: 'unrelated' }
 
-export interface Conflict extends PathText {
+interface Conflict extends PathText {
   /** Git's words, such as `contents` or `modify/delete`. */
   kinds: string[]
   base?: Side

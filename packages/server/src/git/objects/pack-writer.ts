@@ -19,7 +19,7 @@ export interface ObjectSet extends Iterable<NewObject> {
   add(type: ObjectType, content: Uint8Array): Oid
 }
 
-export interface NewObject {
+interface NewObject {
   oid: Oid
   type: ObjectType
   content: Uint8Array

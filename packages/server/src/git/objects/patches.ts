@@ -7,7 +7,7 @@ import type { OpenRepo } from '../process/command.ts'
 /** Beyond this size files are taken as binary, so that nobody can make the server compare gigabytes by line. */
 export const diffConfig = { 'core.bigFileThreshold': '8m', 'diff.renameLimit': '1000' }
 
-export interface PatchRequest {
+interface PatchRequest {
   /** For each file, in order, how many `diff --git` sections git prints. */
   sections: readonly number[]
   maxPatchBytes: number

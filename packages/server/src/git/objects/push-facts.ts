@@ -8,7 +8,7 @@ import { type ObjectReader, withObjects } from './reader.ts'
 import { diffTrees } from './tree-diff.ts'
 
 /** What a ref is, or shall be, at. */
-export interface TipInfo {
+interface TipInfo {
   type: ObjectType
   /** What an annotated tag finally points to, null for everything else. */
   peeled: Oid | null
@@ -19,7 +19,7 @@ export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promis
   return (await describeUpdates(repo, { oids, updates: [] })).tips
 }
 
-export interface Described<Update> {
+interface Described<Update> {
   tips: Map<Oid, TipInfo>
   /** For updates that are easily understood, as most are. The others are for `gatherFacts`. */
   facts: Map<Update, UpdateFacts>
@@ -62,7 +62,7 @@ export async function describeUpdates<Update extends BranchUpdate>(
 }
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
-export interface BranchUpdate {
+interface BranchUpdate {
   before: Oid | null
   after: Oid
 }
@@ -78,7 +78,7 @@ export interface UpdateFacts {
   pathsTruncated: boolean
 }
 
-export interface FactsOptions {
+interface FactsOptions {
   base?: Oid | null
   maxPaths?: number
 }

@@ -28,13 +28,13 @@ import {
   type TreeEntry,
 } from './format.ts'
 
-export interface ObjectInfo {
+interface ObjectInfo {
   type: ObjectType
   size: number
 }
 
 /** Directories and submodules have no size. */
-export interface SizedEntry extends TreeEntry {
+interface SizedEntry extends TreeEntry {
   size?: number
 }
 

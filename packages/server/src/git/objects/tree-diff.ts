@@ -4,7 +4,7 @@ import type { Oid } from '../names.ts'
 import { nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectReader } from './reader.ts'
 
-export interface TreeDiff {
+interface TreeDiff {
   /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
   paths: string[]
   /** The contents of files that were added or changed. */

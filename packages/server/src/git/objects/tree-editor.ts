@@ -4,7 +4,7 @@ import { EMPTY_TREE_OID, type Oid, type TreePath } from '../names.ts'
 import { formatTree, nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectSet } from './pack-writer.ts'
 
-export type InvalidTreeReason =
+type InvalidTreeReason =
   | 'bad_path'
   | 'bad_symlink'
   | 'bad_submodules_file'

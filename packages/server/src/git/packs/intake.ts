@@ -33,7 +33,7 @@ export async function withQuarantine<T>(
   }
 }
 
-export interface Intake {
+interface Intake {
   pack: AsyncIterable<Uint8Array>
   maxBytes: number
   onProgress?: (chunk: Buffer) => void

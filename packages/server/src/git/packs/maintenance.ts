@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type FilePath, type Oid, parseFilePath } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 
-export interface FoldPolicy {
+interface FoldPolicy {
   /** Each pack that stays is at least this many times as large as all smaller ones together. Default 2. */
   factor?: number
   /** Fewer packs than this are not worth it. Default 4. */
@@ -32,7 +32,7 @@ export function planFold<Pack extends { bytes: number }>(
   return count >= minPacks ? sorted.slice(0, count) : []
 }
 
-export interface FoldRequest {
+interface FoldRequest {
   /** Ids of packs in the repository, as in `pack-<id>.pack`. */
   fold: readonly string[]
   /** Packs that stay; what they hold is left out of the new one. */

@@ -27,7 +27,7 @@ export interface ImportProgress {
   bytes: number
 }
 
-export interface ImportResult {
+interface ImportResult {
   refs: Ref[]
   /** Where the remote's HEAD points, also when that branch has no commit yet. */
   defaultBranch: RefName | undefined

@@ -9,13 +9,13 @@ import type { Ref } from '../protocol/advertisement.ts'
 import type { PackStore } from './pack-store.ts'
 
 /** Which packs a directory shall hold, and where they are. */
-export interface Contents {
+interface Contents {
   dir: string
   packIds: readonly string[]
   store: PackStore
 }
 
-export interface RefSnapshot {
+interface RefSnapshot {
   headBranch: RefName
   /** Equal versions mean equal refs, so nothing is written again. */
   version: string

@@ -13,7 +13,7 @@ import type { ProcessPool, Slot } from './pool.ts'
 type Literal<S extends string> = string extends S ? never : S
 
 /** What git shall do. */
-export interface Command<V extends string = never, O extends string = never> extends Circumstances {
+interface Command<V extends string = never, O extends string = never> extends Circumstances {
   verb: Literal<V>
   options?: readonly (Literal<O> | false | undefined)[]
   values?: readonly Value[]
@@ -40,14 +40,14 @@ interface Circumstances {
 }
 
 /** How much of stdout `run` collects. */
-export interface Collecting {
+interface Collecting {
   /** Default 16 MiB. */
   maxBytes?: number
   /** What to do with more output than that: fail with OutputTooLarge (default), or cut and say so. */
   truncate?: boolean
 }
 
-export interface Output {
+interface Output {
   stdout: Buffer
   exitCode: number
   truncated: boolean
@@ -95,7 +95,7 @@ export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRep
   }
 }
 
-export interface GitSettings {
+interface GitSettings {
   binary?: string
   /** PATH for git and its helpers. */
   path?: string

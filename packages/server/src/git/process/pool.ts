@@ -23,7 +23,7 @@ export interface ProcessPool {
   readonly depth: number
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   size: number
   /** Slots that one owner may hold at once, so that slow clients of one owner leave room. Default: three quarters. */
   perOwner?: number

@@ -30,7 +30,7 @@ export function errorPacket(message: string): Buffer {
   return dataPacket(`ERR ${message.slice(0, 1000)}\n`)
 }
 
-export type Band = 'data' | 'progress' | 'error'
+type Band = 'data' | 'progress' | 'error'
 const bandNumber = { data: 1, progress: 2, error: 3 } as const
 
 /** As many packets of a band as it takes. */

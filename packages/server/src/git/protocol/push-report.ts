@@ -3,13 +3,13 @@
 import { dataPacket, FLUSH_PACKET, sideband } from './pkt-line.ts'
 import type { PushCapabilities, PushCommand } from './push-request.ts'
 
-export interface PushResult {
+interface PushResult {
   command: PushCommand
   /** Why this ref did not move; null when it did. */
   error: string | null
 }
 
-export interface PushReport {
+interface PushReport {
   capabilities: PushCapabilities
   /** Why the pack was not taken; null when it was, or when there was none. */
   unpackError: string | null

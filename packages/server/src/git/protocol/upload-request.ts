@@ -6,7 +6,7 @@ import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
 /** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
-export type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
+type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
 
 /** Asks for objects, in a way that git answers. */
 export interface FetchRequest {
