@@ -133,7 +133,7 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
           ({ path, from, patch, status, oldMode, newMode, oldOid, newOid, ...rest }) => ({
             path,
             status,
-            ...(from && { previousPath: from.path }),
+            ...(from !== undefined && { previousPath: from }),
             oldMode,
             newMode,
             oldOid,

@@ -204,7 +204,7 @@ export function createCommitsService(deps: CommitsDeps) {
           await land(caller, repo, { ref, before: null, after: target, peeled: tip.peeled })
           return present(ref, target)
         }
-        const { tag } = await writeTag(quarantined.objectsDir, {
+        const tag = await writeTag(quarantined.objectsDir, {
           name: input.tag as TagName,
           target,
           targetType: tip.type,

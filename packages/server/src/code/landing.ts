@@ -94,8 +94,6 @@ export function createLandings({
   }
 
   return {
-    landIn,
-
     async land(landing: Landing): Promise<LandingResult> {
       try {
         return await database.transact((tx) => landIn(tx, landing))

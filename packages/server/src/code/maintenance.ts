@@ -42,11 +42,10 @@ export function createMaintenance(deps: MaintenanceDeps) {
   let work: Promise<void> = Promise.resolve()
   let stopped = false
 
-  function enqueue(what: string, task: () => Promise<void>): Promise<void> {
+  function enqueue(what: string, task: () => Promise<void>): void {
     work = work.then(task).catch((error: unknown) => {
       if (!stopped) log.error('maintenance failed', { what, error })
     })
-    return work
   }
 
   /** Folds small packs together, and writes the indexes that make large repositories fast to read. */
@@ -121,19 +120,17 @@ export function createMaintenance(deps: MaintenanceDeps) {
     clearTimeout(waiting?.timer)
     const run = () => {
       due.delete(repoId)
-      void enqueue('tend', () => tend(repoId))
+      enqueue('tend', () => tend(repoId))
     }
     due.set(repoId, { since, timer: setTimeout(run, SETTLE_MS).unref() })
   }
 
-  const timer = setInterval(() => void enqueue('sweep', sweep), SWEEP_EVERY_MS).unref()
-  void enqueue('sweep', sweep)
+  const timer = setInterval(() => enqueue('sweep', sweep), SWEEP_EVERY_MS).unref()
+  enqueue('sweep', sweep)
 
   return {
     /** Says that a repository may be worth a look. */
     hint,
-    tend: (repoId: string) => enqueue('tend', () => tend(repoId)),
-    sweep: () => enqueue('sweep', sweep),
     async stop(): Promise<void> {
       stopped = true
       clearInterval(timer)

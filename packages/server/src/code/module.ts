@@ -85,9 +85,6 @@ export function createCode({ config, dataDir, scratch, registry, ...shared }: Co
   const onLanded = ({ id }: RepoRow) => maintenance.hint(id)
 
   return {
-    pool,
-    cache,
-    maintenance,
     fetches: createFetchService({ repositories, cache }),
     pushes: createPushService({ repositories, landings, repos, packs, limits, onLanded }),
     refs: createRefsService({ db: database.db, repos, repositories, revisions, landings }),

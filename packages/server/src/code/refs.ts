@@ -99,8 +99,6 @@ export function createRefsService({ db, repos, repositories, revisions, landings
   }
 
   return {
-    move,
-    targetOf,
     listAll: (caller: Caller, page: RefPage) => list(caller, page, 'refs/'),
     listBranches: (caller: Caller, page: RefPage) => list(caller, page, 'refs/heads/'),
     listTags: (caller: Caller, page: RefPage) => list(caller, page, 'refs/tags/'),

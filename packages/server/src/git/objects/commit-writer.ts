@@ -37,7 +37,7 @@ interface NewCommit {
 }
 
 type CommitResult =
-  | { unchanged: false; commit: Oid; tree: Oid; packDir: string }
+  | { unchanged: false; commit: Oid; tree: Oid }
   /** The tree equals the parent's; nothing was written. */
   | { unchanged: true; tree: Oid }
 
@@ -76,19 +76,19 @@ export async function writeCommit(
   const pack = await writePack(objectsDir, objects)
   const submodules = changes.map(targetOf).find(mayBeSubmodulesFile)
   if (submodules) await checkSubmodules(repo, { objectsDir, pack, path: submodules })
-  return { unchanged: false, commit, tree, packDir: pack.packDir }
+  return { unchanged: false, commit, tree }
 }
 
 interface NewTag extends Tag {
   name: TagName
 }
 
-/** Writes an annotated tag object. Whether the target exists is for the caller to have seen. */
-export async function writeTag(objectsDir: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
+/** Writes an annotated tag object, and gives its id. Whether the target exists is for the caller to have seen. */
+export async function writeTag(objectsDir: string, tag: NewTag): Promise<Oid> {
   const objects = createObjectSet()
   const oid = objects.add('tag', formatTag(tag))
-  const { packDir } = await writePack(objectsDir, objects)
-  return { tag: oid, packDir }
+  await writePack(objectsDir, objects)
+  return oid
 }
 
 const noTree = async () => undefined

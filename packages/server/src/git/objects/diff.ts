@@ -3,15 +3,16 @@
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from './history.ts'
+import { splitNul } from './nul-fields.ts'
 import { diffConfig, readPatches } from './patches.ts'
-import { decodePath, type PathText, splitNul } from './path-text.ts'
 
 type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
 
-interface FileChange extends PathText {
+interface FileChange {
+  path: string
   status: FileStatus
-  /** Where a renamed file was, and how much of it is the same, in percent. */
-  from?: PathText & { similarity: number }
+  /** Where a renamed file was. */
+  from?: string
   oldMode: string
   newMode: string
   oldOid: Oid
@@ -24,7 +25,6 @@ interface FileChange extends PathText {
 export interface FilePatch extends FileChange {
   /** Unified diff with its header; absent when it is beyond a bound. */
   patch?: string
-  patchTruncated: boolean
 }
 
 interface Diff<File> {
@@ -72,13 +72,7 @@ export async function compareCommits(repo: OpenRepo, request: CompareRequest): P
   return { mergeBase, ...counts, commits: listed.commits, moreCommits: listed.more, ...changes }
 }
 
-/** Files and patches from one commit or tree to another. */
-export async function diff(
-  repo: OpenRepo,
-  from: Oid,
-  to: Oid,
-  limits: DiffLimits = {},
-): Promise<Diff<FilePatch>> {
+async function diff(repo: OpenRepo, from: Oid, to: Oid, limits: DiffLimits = {}): Promise<Diff<FilePatch>> {
   const { maxPatchBytes = 256 * 1024, maxTotalBytes = 4 * 1024 * 1024 } = limits
   const changes = await listChangedFiles(repo, from, to, limits)
   if (changes.files.length === 0) return { ...changes, files: [] }
@@ -90,13 +84,13 @@ export async function diff(
   })
   const files = changes.files.map((file, i) => {
     const patch = patches[i]
-    return patch === undefined ? { ...file, patchTruncated: true } : { ...file, patch, patchTruncated: false }
+    return patch === undefined ? file : { ...file, patch }
   })
   return { ...changes, files }
 }
 
 /** Files only, in the order of their paths. */
-export async function listChangedFiles(
+async function listChangedFiles(
   repo: OpenRepo,
   from: Oid,
   to: Oid,
@@ -172,12 +166,10 @@ function parseChanges(output: Buffer): FileChange[] {
 function parseRaw(entry: string, nextPath: () => Buffer): FileChange {
   const [oldMode = '', newMode = '', oldOid = '', newOid = '', letter = ''] = entry.split(' ')
   const status = statuses[letter.charAt(0)] ?? 'modified'
-  const first = decodePath(nextPath())
-  const renamed = status === 'renamed' && { from: { ...first, similarity: Number(letter.slice(1)) } }
+  const path = nextPath().toString('utf8')
   return {
-    ...(renamed ? decodePath(nextPath()) : first),
+    ...(status === 'renamed' ? { path: nextPath().toString('utf8'), from: path } : { path }),
     status,
-    ...renamed,
     oldMode,
     newMode,
     oldOid: oldOid as Oid,

@@ -9,8 +9,8 @@ import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import { formatCommit, type GitPerson, type ObjectType } from './format.ts'
 import { findMergeBases } from './history.ts'
+import { splitNul } from './nul-fields.ts'
 import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
-import { decodePath, type PathText, splitNul } from './path-text.ts'
 import { withObjects } from './reader.ts'
 
 export interface MergeRequest {
@@ -30,22 +30,15 @@ type MergeResult =
   /** Ours has everything already. */
   | { outcome: 'up-to-date' }
   | { outcome: 'fast-forward'; commit: Oid }
-  | { outcome: 'merged'; commit: Oid; tree: Oid; packDir: string }
+  | { outcome: 'merged'; commit: Oid }
   | { outcome: 'conflict'; conflicts: Conflict[]; truncated: boolean }
   /** The two share no history. */
   | { outcome: 'unrelated' }
 
-interface Conflict extends PathText {
+interface Conflict {
+  path: string
   /** Git's words, such as `contents` or `modify/delete`. */
   kinds: string[]
-  base?: Side
-  ours?: Side
-  theirs?: Side
-}
-
-interface Side {
-  mode: string
-  oid: Oid
 }
 
 /** `objectsDir` is a quarantine, which is thrown away once its packs are taken. */
@@ -89,8 +82,8 @@ async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest)
   await addLooseObjects(objectsDir, objects)
   const parents = strategy === 'squash' ? [ours] : [ours, theirs]
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const { packDir } = await writePack(objectsDir, objects)
-  return { outcome: 'merged', commit, tree, packDir }
+  await writePack(objectsDir, objects)
+  return { outcome: 'merged', commit }
 }
 
 /**
@@ -104,15 +97,12 @@ function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
   const conflicts = new Map<string, Conflict>()
   const at = (raw: Buffer) => {
     const key = raw.toString('latin1')
-    const conflict = conflicts.get(key) ?? { ...decodePath(raw), kinds: [] }
+    const conflict = conflicts.get(key) ?? { path: raw.toString('utf8'), kinds: [] }
     conflicts.set(key, conflict)
     return conflict
   }
   for (let field = next(); field && field.length > 0; field = next()) {
-    const tab = field.indexOf(0x09)
-    const [mode = '', oid = '', stage] = field.toString('latin1', 0, tab).split(' ')
-    const side = stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs'
-    at(field.subarray(tab + 1))[side] = { mode, oid: oid as Oid }
+    at(field.subarray(field.indexOf(0x09) + 1))
   }
   for (let count = next(); count; count = next()) {
     const paths = Array.from({ length: Number(count) }, next)

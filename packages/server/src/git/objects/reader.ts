@@ -52,7 +52,6 @@ export class ObjectTooLarge extends Error {
 
 /** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
 export interface ObjectReader {
-  findInfo(oid: Oid): Promise<ObjectInfo | undefined>
   /** One answer for each id, asked all at once. */
   listInfo(oids: readonly Oid[]): Promise<(ObjectInfo | undefined)[]>
   /** A message longer than a mebibyte is cut. */
@@ -79,11 +78,6 @@ export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader
     // It only reads, so nobody needs to wait for its end.
     void process.stop()
   }
-}
-
-/** A blob of any size. Reading it to its end or stopping it is up to the caller. */
-export function streamBlob(repo: OpenRepo, oid: Oid): Promise<GitProcess> {
-  return repo.start({ verb: 'cat-file', options: ['blob'], values: [oid] })
 }
 
 /** Short names are branches first, so that a tag cannot take the place of a branch that callers mean. */
@@ -204,7 +198,6 @@ function createReader(process: GitProcess): ObjectReader {
   }
 
   return {
-    findInfo,
     listInfo: (oids) => Promise.all(oids.map(findInfo)),
     findCommit,
     findTree,

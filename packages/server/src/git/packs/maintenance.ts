@@ -6,30 +6,24 @@ import { join } from 'node:path'
 import { type FilePath, type Oid, parseFilePath } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 
-interface FoldPolicy {
-  /** Each pack that stays is at least this many times as large as all smaller ones together. Default 2. */
-  factor?: number
-  /** Fewer packs than this are not worth it. Default 4. */
-  minPacks?: number
-}
+/** Each pack that stays is at least this many times as large as all smaller ones together. */
+const GROWTH_FACTOR = 2
+/** Fewer packs than this are not worth it. */
+const MIN_FOLDED = 4
 
 /**
  * The packs to fold into one, so that the sizes of what is left grow geometrically: the number of packs stays
  * logarithmic, and a byte is rewritten only a logarithmic number of times.
  */
-export function planFold<Pack extends { bytes: number }>(
-  packs: readonly Pack[],
-  policy: FoldPolicy = {},
-): Pack[] {
-  const { factor = 2, minPacks = 4 } = policy
+export function planFold<Pack extends { bytes: number }>(packs: readonly Pack[]): Pack[] {
   const sorted = packs.toSorted((a, b) => a.bytes - b.bytes)
   let smaller = 0
   let count = 0
   for (const [i, pack] of sorted.entries()) {
-    if (pack.bytes < factor * smaller) count = i + 1
+    if (pack.bytes < GROWTH_FACTOR * smaller) count = i + 1
     smaller += pack.bytes
   }
-  return count >= minPacks ? sorted.slice(0, count) : []
+  return count >= MIN_FOLDED ? sorted.slice(0, count) : []
 }
 
 interface FoldRequest {

@@ -13,14 +13,12 @@ export interface PackInfo {
 }
 export interface StoredPack {
   packId: string
-  bytes: number
   modifiedMs: number
 }
 
 export interface PackStore {
   /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
   adopt(objectsDir: string): Promise<PackInfo>
-  has(packId: string): Promise<boolean>
   /** Removing what is not there is no error. */
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
@@ -30,12 +28,10 @@ export interface PackStore {
 }
 
 /** A pack that is listed is not stored. */
-export class PackMissing extends Error {
+class PackMissing extends Error {
   override readonly name = 'PackMissing'
-  readonly packId: string
   constructor(packId: string) {
     super(`pack ${packId} is not in the store`)
-    this.packId = packId
   }
 }
 
@@ -86,10 +82,6 @@ export function createLocalPackStore(root: string): PackStore {
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
   }
 
-  async function has(packId: string): Promise<boolean> {
-    return exists(fileOf(packId, 'idx'))
-  }
-
   async function remove(packId: string): Promise<void> {
     for (const part of PARTS.toReversed()) await unlink(fileOf(packId, part)).catch(unless('ENOENT'))
   }
@@ -101,9 +93,8 @@ export function createLocalPackStore(root: string): PackStore {
         const packId = name.slice(0, name.indexOf('.'))
         const details = isPackId(packId) && (await stat(join(packs, folder, name)).catch(unless('ENOENT')))
         if (!details) continue
-        const { bytes, modifiedMs } = found.get(packId) ?? { bytes: 0, modifiedMs: 0 }
-        const latest = Math.max(modifiedMs, details.mtimeMs)
-        found.set(packId, { packId, bytes: bytes + details.size, modifiedMs: latest })
+        const latest = Math.max(found.get(packId)?.modifiedMs ?? 0, details.mtimeMs)
+        found.set(packId, { packId, modifiedMs: latest })
       }
       yield* found.values()
     }
@@ -117,7 +108,7 @@ export function createLocalPackStore(root: string): PackStore {
     }
   }
 
-  return { adopt, has, remove, list, linkInto }
+  return { adopt, remove, list, linkInto }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)

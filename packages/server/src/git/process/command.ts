@@ -97,13 +97,9 @@ export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRep
 
 interface GitSettings {
   binary?: string
-  /** PATH for git and its helpers. */
-  path?: string
   pool?: ProcessPool
   /** Where processes come from that have been started ahead. */
   launchers?: Launchers
-  /** For commands that name none; 0 means no bound. */
-  timeoutMs?: number
 }
 
 /** Git said no: it exited with a code that is no answer, was killed, or could not be started. */
@@ -135,7 +131,7 @@ export class GitTimeout extends Error {
   }
 }
 
-export class OutputTooLarge extends Error {
+class OutputTooLarge extends Error {
   override readonly name = 'OutputTooLarge'
   constructor(verb: string, maxBytes: number) {
     super(`git ${verb} printed more than ${maxBytes} bytes`)
@@ -191,10 +187,10 @@ function launch(
   settings: GitSettings,
   { gitDir, command, slot }: { gitDir: string; command: CheckedCommand; slot: Slot | undefined },
 ): GitProcess {
-  const { verb, stdin, accept = [0], signal, timeoutMs = settings.timeoutMs ?? 0 } = command
+  const { verb, stdin, accept = [0], signal, timeoutMs = 0 } = command
   const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
-  const env = environmentOf(gitDir, { path: settings.path, ...command })
+  const env = environmentOf(gitDir, command)
   const { into } = command
   const child =
     settings.launchers?.take({ program: binary, args, env, into }) ??

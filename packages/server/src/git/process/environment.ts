@@ -2,14 +2,12 @@
 
 import { join } from 'node:path'
 
-/** New objects go to `objectsDir`; what exists is read from `alternates` (default: the objects of the git dir). */
+/** New objects go to `objectsDir`; what exists is read from the git directory. */
 export interface Quarantine {
   objectsDir: string
-  alternates?: readonly string[]
 }
 
 interface Wanted {
-  path: string | undefined
   config?: Readonly<Record<string, string>>
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
@@ -27,7 +25,7 @@ const alwaysConfig = {
 export function environmentOf(gitDir: string, wanted: Wanted): Record<string, string> {
   const config = Object.entries({ ...alwaysConfig, ...wanted.config })
   const env: Record<string, string> = {
-    PATH: wanted.path ?? '/usr/local/bin:/usr/bin:/bin',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: '/nonexistent',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -47,9 +45,9 @@ export function environmentOf(gitDir: string, wanted: Wanted): Record<string, st
   }
   if (wanted.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${wanted.protocolVersion}`
   if (wanted.quarantine) {
-    const { objectsDir, alternates = [join(gitDir, 'objects')] } = wanted.quarantine
+    const { objectsDir } = wanted.quarantine
     env.GIT_OBJECT_DIRECTORY = objectsDir
-    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = alternates.map(quoted).join(':')
+    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = quoted(join(gitDir, 'objects'))
     env.GIT_QUARANTINE_PATH = objectsDir
   }
   return env

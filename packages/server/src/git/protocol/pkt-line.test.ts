@@ -7,7 +7,6 @@ import {
   type Packet,
   ProtocolError,
   packetText,
-  RESPONSE_END_PACKET,
   readPackets,
   sideband,
 } from './pkt-line.ts'
@@ -30,7 +29,7 @@ test('reads back every kind of packet whatever the chunks are', async () => {
     DELIM_PACKET,
     dataPacket(long),
     Buffer.from('0004'),
-    RESPONSE_END_PACKET,
+    Buffer.from('0002'),
     FLUSH_PACKET,
   ])
   for (const size of [1, 3, 4096, wire.length]) {

@@ -9,7 +9,6 @@ export type Packet = { kind: 'data'; data: Buffer } | { kind: 'flush' | 'delim' 
 
 export const FLUSH_PACKET = Buffer.from('0000')
 export const DELIM_PACKET = Buffer.from('0001')
-export const RESPONSE_END_PACKET = Buffer.from('0002')
 
 const MAX_PACKET_BYTES = 65520
 const HEADER_BYTES = 4

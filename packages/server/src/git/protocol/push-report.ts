@@ -33,12 +33,8 @@ export function formatPushReport({ capabilities, unpackError, results }: PushRep
 
 /** Shown as "remote: …" to a person who watches; a client that does not show progress asks for quiet. */
 export function formatPushProgress(capabilities: PushCapabilities, text: string | Uint8Array): Buffer {
-  return capabilities.quiet ? Buffer.alloc(0) : formatPushMessage(capabilities, text)
-}
-
-/** The same for what must be seen, quiet or not. */
-export function formatPushMessage(capabilities: PushCapabilities, text: string | Uint8Array): Buffer {
-  return capabilities.sideband ? Buffer.concat([...sideband('progress', text)]) : Buffer.alloc(0)
+  const isShown = capabilities.sideband && !capabilities.quiet
+  return isShown ? Buffer.concat([...sideband('progress', text)]) : Buffer.alloc(0)
 }
 
 const MAX_REASON = 400

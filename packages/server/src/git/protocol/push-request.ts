@@ -26,41 +26,33 @@ export interface Push {
   commands: PushCommand[]
   capabilities: PushCapabilities
   options: string[]
-  /** The client's history ends at these commits. */
-  shallow: Oid[]
   /** A push that only deletes sends no pack. */
   expectsPack: boolean
   /** What follows in the body. Leaving it half read ends the iteration of the body. */
   pack: AsyncGenerator<Buffer, void, undefined>
 }
 
-export interface PushLimits {
-  /** Of everything before the pack. */
-  maxBytes?: number
-  /** Shallow lines count too. */
-  maxCommands?: number
-  maxOptions?: number
-  maxOptionBytes?: number
-}
-
-const defaults = { maxBytes: 32 * 1024 * 1024, maxCommands: 100_000, maxOptions: 64, maxOptionBytes: 4096 }
+/** Of everything before the pack. */
+const MAX_BYTES = 32 * 1024 * 1024
+/** Shallow lines count too. */
+const MAX_COMMANDS = 100_000
+const MAX_OPTIONS = 64
+const MAX_OPTION_BYTES = 4096
 
 /** Reads a request for git-receive-pack up to its pack. Throws ProtocolError. */
-export async function readPush(body: AsyncIterable<Uint8Array>, limits: PushLimits = {}): Promise<Push> {
-  const bounds = { ...defaults, ...limits }
-  const reader = readPackets(body, bounds.maxBytes)
+export async function readPush(body: AsyncIterable<Uint8Array>): Promise<Push> {
+  const reader = readPackets(body, MAX_BYTES)
   const commands: PushCommand[] = []
-  const shallow: Oid[] = []
+  let shallow = 0
   const named = new Set<string>()
   let words: string[] | undefined
   for await (const packet of untilFlush(reader)) {
     const line = packet.at(-1) === 0x0a ? packet.subarray(0, -1) : packet
-    if (commands.length + shallow.length === bounds.maxCommands)
-      throw new ProtocolError('too many refs in one push')
+    if (commands.length + shallow === MAX_COMMANDS) throw new ProtocolError('too many refs in one push')
     if (line.toString('latin1', 0, 8) === 'shallow ') {
-      const oid = parseOid(line.toString('latin1', 8))
-      if (!oid) throw new ProtocolError('bad shallow line')
-      shallow.push(oid)
+      // Where the client's history ends. What it then lacks is seen when the tips are checked.
+      if (!parseOid(line.toString('latin1', 8))) throw new ProtocolError('bad shallow line')
+      shallow++
     } else {
       const nul = words ? -1 : line.indexOf(0)
       words ??= nul < 0 ? [] : line.toString('utf8', nul + 1).split(' ')
@@ -68,9 +60,9 @@ export async function readPush(body: AsyncIterable<Uint8Array>, limits: PushLimi
     }
   }
   const capabilities = readCapabilities(words ?? [])
-  const options = words?.includes('push-options') ? await readOptions(reader, bounds) : []
+  const options = words?.includes('push-options') ? await readOptions(reader) : []
   const expectsPack = commands.some((command) => command.after !== null)
-  return { commands, capabilities, options, shallow, expectsPack, pack: reader.rest() }
+  return { commands, capabilities, options, expectsPack, pack: reader.rest() }
 }
 
 async function* untilFlush(reader: PacketReader): AsyncGenerator<Buffer> {
@@ -119,11 +111,11 @@ function readCapabilities(words: readonly string[]): PushCapabilities {
   }
 }
 
-async function readOptions(reader: PacketReader, bounds: typeof defaults): Promise<string[]> {
+async function readOptions(reader: PacketReader): Promise<string[]> {
   const options: string[] = []
   for await (const packet of untilFlush(reader)) {
-    if (options.length === bounds.maxOptions) throw new ProtocolError('too many push options')
-    if (packet.length > bounds.maxOptionBytes) throw new ProtocolError('a push option is too long')
+    if (options.length === MAX_OPTIONS) throw new ProtocolError('too many push options')
+    if (packet.length > MAX_OPTION_BYTES) throw new ProtocolError('a push option is too long')
     options.push(packetText(packet))
   }
   return options

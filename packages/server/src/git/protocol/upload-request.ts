@@ -34,17 +34,16 @@ export interface PlainClone {
   progress: boolean
 }
 
-const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 // Each costs more memory than its bytes.
 const MAX_LINES = 250_000
 
 /** Reads a whole request for git-upload-pack. Throws ProtocolError. */
 export async function readUploadRequest(
   body: AsyncIterable<Uint8Array>,
-  options: { version: ProtocolVersion; maxBytes?: number },
+  { version }: { version: ProtocolVersion },
 ): Promise<UploadRequest> {
-  const { version, maxBytes = DEFAULT_MAX_BYTES } = options
-  const reader = readPackets(body, maxBytes)
+  const reader = readPackets(body, MAX_BYTES)
   const packets: Buffer[] = []
   const lines: string[] = []
   for (let packet = await reader.next(); packet; packet = await reader.next()) {
