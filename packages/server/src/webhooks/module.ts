@@ -16,7 +16,7 @@ import { createWebhooksService } from './service.ts'
 import { createSigning } from './signing.ts'
 import { createTransport } from './transport.ts'
 
-export interface WebhooksWiring {
+interface WebhooksWiring {
   config: Config
   database: Database
   events: EventsService

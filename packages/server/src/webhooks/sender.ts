@@ -5,7 +5,7 @@ import * as lines from './line-store.ts'
 import { type Hold, type LineWorkerDeps, workLine } from './line-worker.ts'
 import type { LineRow } from './store.ts'
 
-export interface SenderDeps extends LineWorkerDeps {
+interface SenderDeps extends LineWorkerDeps {
   log: Log
   /** Deliveries that may be in flight at once; none with 0. */
   concurrency: number
@@ -21,8 +21,6 @@ const POLL_MS = 1_000
 const RECEIVER_SHARE = 1 / 8
 /** Receivers that fail may hold a connection for as long as it takes to time out; half of the places is theirs. */
 const FAILING_SHARE = 1 / 2
-
-export type Sender = ReturnType<typeof createSender>
 
 /**
  * Works at the lines of webhooks: each line in the hands of one process at a time, many lines side by side. Which lines
