@@ -112,3 +112,51 @@ async function readImports(): Promise<Import[]> {
   }
   return found
 }
+
+/** Values that only tests import, because they are what the test is about. */
+const TESTED_ALONE = [
+  'doors/pages/login.ts localPath',
+  'git/objects/format.ts cleanMessage',
+  'operations/operations.ts allOperations',
+  'platform/config-docs.ts CONFIGURATION_PAGE',
+  'platform/config-docs.ts configurationPage',
+  'platform/log.ts redact',
+]
+
+describe('exports of the server', () => {
+  it('are imported by another file; by nothing but tests only if they are types, or in testing/', async () => {
+    const exported: { name: string; mayServeTests: boolean }[] = []
+    const imported = { byCode: new Set(TESTED_ALONE), byTests: new Set<string>() }
+    for await (const path of glob('{packages/server/src,test,bench}/**/*.ts')) {
+      const file = relative(SERVER, path)
+      const source = await readFile(path, 'utf8')
+      const isTest = /^test\/|\/testing\/|\.test\.ts$/.test(path)
+      for (const [, list = '', namespace, from = ''] of source.matchAll(
+        /^import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(\.[^']+|@trellis\/server\/testing)'/gms,
+      )) {
+        const to = from.startsWith('.') ? relative(SERVER, join(dirname(path), from)) : 'testing/'
+        const names = namespace
+          ? source.matchAll(new RegExp(`\\b${namespace}\\.(\\w+)`, 'g')).map(([, name]) => name)
+          : list.split(',').map((part) => /^\s*(?:type )?(\w+)/.exec(part)?.[1])
+        for (const name of names) imported[isTest ? 'byTests' : 'byCode'].add(keyOf(to, name))
+      }
+      if (file.startsWith('..') || file.endsWith('.test.ts')) continue
+      for (const [, kind = '', name] of source.matchAll(/^export (?:async )?(\w+)\*? (\w+)/gm))
+        exported.push({
+          name: keyOf(file, name),
+          mayServeTests: /^(type|interface)$/.test(kind) || file.startsWith('testing/'),
+        })
+    }
+    const idle = exported.filter(
+      ({ name, mayServeTests }) =>
+        !imported.byCode.has(name) && !(mayServeTests && imported.byTests.has(name)),
+    )
+    assert.deepEqual(
+      idle.map(({ name }) => name),
+      [],
+    )
+  })
+
+  /** What is in testing/ is imported through its index. */
+  const keyOf = (file: string, name = '') => `${file.startsWith('testing/') ? 'testing' : file} ${name}`
+})
