@@ -7,6 +7,7 @@ import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { Scratch } from '../platform/scratch.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
@@ -32,13 +33,14 @@ const SWEEP_EVERY_MS = 15 * 60_000
 const GRACE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
+const INDEXED_REPOSITORIES = 10_000
 
 /** Keeps repositories fast and removes what nobody needs, in the background, one repository at a time. */
 export function createMaintenance(deps: MaintenanceDeps) {
   const { database, repos, repositories, directories, packs, scratch, clock, log } = deps
   const due = new Map<string, { since: number; timer: NodeJS.Timeout }>()
-  /** The packs for which this process has written indexes. */
-  const indexed = new Map<string, string>()
+  /** The packs for which this process has written indexes. Where that is forgotten, they are written once more. */
+  const indexed = createRecent<string, string>({ maxEntries: INDEXED_REPOSITORIES })
   let work: Promise<void> = Promise.resolve()
   let stopped = false
 

@@ -6,6 +6,7 @@ import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import * as store from './store.ts'
@@ -21,35 +22,27 @@ interface RepositoriesDeps {
   quarantineDir: string
 }
 
-/** Refs that are kept in memory, over all repositories. */
+/** Refs that are kept in memory, over all repositories; one without any takes some room too. */
 const CACHED_REFS = 500_000
+const CACHED_REPOSITORIES = 100_000
 
 export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
   const { db, git, packs, directories, workDir, quarantineDir } = deps
-  const cached = new Map<string, { version: number; refs: Ref[] }>()
-  let cachedRefs = 0
+  const cached = createRecent<string, { version: number; refs: Ref[] }>({
+    maxEntries: CACHED_REPOSITORIES,
+    weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
+  })
 
   /** Polling is most of what clients do, so the refs of a version are read from the database once. */
   async function refs(repo: RepoRow): Promise<Ref[]> {
     const known = cached.get(repo.id)
     if (known?.version === repo.refs_version) return known.refs
     const read = await store.listRefs(db, repo.id)
-    forget(repo.id)
     cached.set(repo.id, { version: repo.refs_version, refs: read })
-    cachedRefs += read.length
-    for (const oldest of cached.keys()) {
-      if (cachedRefs <= CACHED_REFS) break
-      forget(oldest)
-    }
     return read
-  }
-
-  function forget(repoId: string): void {
-    cachedRefs -= cached.get(repoId)?.refs.length ?? 0
-    cached.delete(repoId)
   }
 
   const directoryOf = (repo: RepoRow) => join(workDir, repo.id)

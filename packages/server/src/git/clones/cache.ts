@@ -1,5 +1,6 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
+import { createRecent } from '../../platform/recent.ts'
 import { fillWithPack, followPack, openPackSpool, type PackSpool, type WritePack } from './pack-spool.ts'
 import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
 
@@ -64,7 +65,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
   /** Packs that came out larger than anybody would expect. */
-  const outgrown = new Set<string>()
+  const outgrown = createRecent<string, true>({ maxEntries: MAX_OUTGROWN })
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
   async function* readEntry(
@@ -100,7 +101,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    if (outgrown.has(key)) yield* read(key, otherwise, signal)
+    if (outgrown.get(key)) yield* read(key, otherwise, signal)
     else yield* readEntry(find(key) ?? begin(key, pack(write)), otherwise, signal)
   }
 
@@ -145,8 +146,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
       try {
         await fillWithPack(entry, write, () => makeRoom(0))
       } catch (error) {
-        if (outgrown.size >= MAX_OUTGROWN) outgrown.clear()
-        if (entry.written > capacity) outgrown.add(entry.key)
+        if (entry.written > capacity) outgrown.set(entry.key, true)
         throw error
       }
     },
