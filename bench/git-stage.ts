@@ -120,7 +120,7 @@ export async function fastImport(
     env: environment,
     stdio: ['pipe', 'ignore', 'inherit'],
   })
-  for await (const piece of stream) if (!child.stdin.write(piece)) await once(child.stdin, 'drain')
+  for await (const chunk of stream) if (!child.stdin.write(chunk)) await once(child.stdin, 'drain')
   child.stdin.end('done\n')
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`git fast-import ended with ${code}`)

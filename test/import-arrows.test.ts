@@ -52,6 +52,13 @@ describe('import arrows in the server', () => {
       ({ from, to }) => folderOf(from) === leaf && ![leaf, 'platform'].includes(folderOf(to)),
     )
 
+  const gitRooms = ['names.ts', 'process', 'protocol', 'objects', 'packs', 'clones']
+  const roomOf = (file: string) => gitRooms.indexOf(file.split('/')[1] ?? '')
+  refuse(
+    `a room of git imports itself and those before it: ${gitRooms.join(', ')}`,
+    ({ from, to }) => folderOf(from) === 'git' && folderOf(to) === 'git' && roomOf(to) > roomOf(from),
+  )
+
   const foundations = ['platform', 'secrets', 'background', 'operations']
   refuse(
     'what every domain stands on imports no domain and no door',
@@ -128,3 +135,53 @@ async function readImports(): Promise<Import[]> {
   }
   return found
 }
+
+/** Values that only tests import, because they are what the test is about. */
+const TESTED_ALONE = [
+  'db/open-transactions.ts NestedTransaction',
+  'doors/entry/client-address.ts addressKey',
+  'doors/pages/login.ts localPath',
+  'git/objects/format.ts cleanMessage',
+  'operations/implement.ts allOperations',
+  'platform/config-docs.ts CONFIGURATION_PAGE',
+  'platform/config-docs.ts configurationPage',
+  'platform/log.ts redact',
+]
+
+describe('exports of the server', () => {
+  it('are imported by another file; by nothing but tests only if they are types, or in testing/', async () => {
+    const exported: { name: string; mayServeTests: boolean }[] = []
+    const imported = { byCode: new Set(TESTED_ALONE), byTests: new Set<string>() }
+    for await (const path of glob('{packages/server/src,test,bench}/**/*.ts')) {
+      const file = relative(SERVER, path)
+      const source = await readFile(path, 'utf8')
+      const isTest = /^test\/|\/testing\/|\.test\.ts$/.test(path)
+      for (const [, list = '', namespace, from = ''] of source.matchAll(
+        /^import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(\.[^']+|@trellis\/server\/testing)'/gms,
+      )) {
+        const to = from.startsWith('.') ? relative(SERVER, join(dirname(path), from)) : 'testing/'
+        const names = namespace
+          ? source.matchAll(new RegExp(`\\b${namespace}\\.(\\w+)`, 'g')).map(([, name]) => name)
+          : list.split(',').map((part) => /^\s*(?:type )?(\w+)/.exec(part)?.[1])
+        for (const name of names) imported[isTest ? 'byTests' : 'byCode'].add(keyOf(to, name))
+      }
+      if (file.startsWith('..') || file.endsWith('.test.ts')) continue
+      for (const [, kind = '', name] of source.matchAll(/^export (?:async )?(\w+)\*? (\w+)/gm))
+        exported.push({
+          name: keyOf(file, name),
+          mayServeTests: /^(type|interface)$/.test(kind) || file.startsWith('testing/'),
+        })
+    }
+    const idle = exported.filter(
+      ({ name, mayServeTests }) =>
+        !imported.byCode.has(name) && !(mayServeTests && imported.byTests.has(name)),
+    )
+    assert.deepEqual(
+      idle.map(({ name }) => name),
+      [],
+    )
+  })
+
+  /** What is in testing/ is imported through its index. */
+  const keyOf = (file: string, name = '') => `${file.startsWith('testing/') ? 'testing' : file} ${name}`
+})

@@ -19,7 +19,7 @@ import { claimScratch } from './platform/scratch.ts'
 import type { Schema } from './schema.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
 
-export interface AppDeps {
+interface AppDeps {
   config: Config
   log: Log
   clock?: Clock

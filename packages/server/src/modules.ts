@@ -56,9 +56,6 @@ export interface Module {
   close?(): Promise<void>
 }
 
-export type Modules = Awaited<ReturnType<typeof createModules>>
-export type Services = Modules['services']
-
 /**
  * Every domain, after those it needs. What several of them offer to one that comes before them is a list: those who
  * hear of events, and what ends with an actor.

@@ -2,7 +2,7 @@ import type { Author } from '../events/service.ts'
 import type { Tx } from '../schema.ts'
 
 /** Somebody in an organization: a person, an agent, a caller without an account. */
-export interface Standing {
+interface Standing {
   orgId: string
   actorId: string
 }

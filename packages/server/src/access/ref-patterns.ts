@@ -10,7 +10,7 @@ const BRANCHES = 'refs/heads/'
 const MAX_COMPARED = 255
 
 /** Undefined for a name that is too long to be compared. */
-export type MatchesRef = (ref: RefName, defaultBranch: RefName) => boolean | undefined
+type MatchesRef = (ref: RefName, defaultBranch: RefName) => boolean | undefined
 
 /** What is wrong with a pattern, or undefined. */
 export const refPatternProblem = (pattern: string): string | undefined => globProblem(pattern)

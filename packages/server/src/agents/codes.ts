@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import type { ServerKey } from '../secrets/server-key.ts'
 
 /** `clm_` the agent's claim token, `cvt_` the token in the link a person opens. */
-export type ClaimSecretPrefix = 'clm' | 'cvt'
+type ClaimSecretPrefix = 'clm' | 'cvt'
 
 export const mintClaimSecret = (prefix: ClaimSecretPrefix): string =>
   `${prefix}_${randomBytes(24).toString('base64url')}`

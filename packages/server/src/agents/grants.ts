@@ -21,7 +21,7 @@ export class GrantRefused extends Error {
   }
 }
 
-export interface GrantsDeps {
+interface GrantsDeps {
   database: Database
   signingKeys: SigningKeys
   clock: Clock
@@ -31,7 +31,12 @@ export interface GrantsDeps {
   personOf(userId: string): Promise<{ email: string; emailVerified: boolean }>
 }
 
-type Identity = { id: string; kind: store.AgentKind; generation: number; claimedBy?: string | null }
+interface Identity {
+  id: string
+  kind: store.AgentKind
+  generation: number
+  claimedBy?: string | null
+}
 
 export type Grants = ReturnType<typeof createGrants>
 

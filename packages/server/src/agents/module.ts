@@ -16,7 +16,7 @@ import { createSigningKeys } from './signing-keys.ts'
 
 const EXPIRE_EVERY_MS = 10 * 60_000
 
-export interface AgentsNeeds extends Base {
+interface AgentsNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   repos: ReposService

@@ -1,9 +1,9 @@
 import type { AttemptRow, RegistrationRow } from './store.ts'
 
-export type RegistrationStatus = 'unclaimed' | 'pending_claim' | 'claimed' | 'expired'
+type RegistrationStatus = 'unclaimed' | 'pending_claim' | 'claimed' | 'expired'
 
 /** Wrong codes after which a code is burnt. */
-export const MAX_WRONG_TRIES = 5
+const MAX_WRONG_TRIES = 5
 
 export function statusOf(
   registration: RegistrationRow,

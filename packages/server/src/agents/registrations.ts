@@ -16,9 +16,9 @@ const REGISTRATION_MS = 24 * 60 * 60 * 1000
 /** For so long an old link still tells what became of the agent. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000
 const CODE_MS = 10 * 60 * 1000
-export const POLL_SECONDS = 5
+const POLL_SECONDS = 5
 
-export interface RegistrationsDeps {
+interface RegistrationsDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

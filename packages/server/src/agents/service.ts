@@ -16,7 +16,7 @@ import type { CodeHasher } from './codes.ts'
 import { isCodeLive, sameAddress, statusOf } from './registration-state.ts'
 import * as store from './store.ts'
 
-export interface AgentsDeps {
+interface AgentsDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

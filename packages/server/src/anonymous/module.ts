@@ -5,7 +5,7 @@ import type { Throttles } from '../platform/throttles.ts'
 import type { ReposService } from '../repos/service.ts'
 import { createAnonymousService } from './service.ts'
 
-export interface AnonymousNeeds extends Base {
+interface AnonymousNeeds extends Base {
   orgs: OrgsService
   repos: ReposService
   throttles: Throttles

@@ -13,7 +13,7 @@ import type { Database, Tx } from '../schema.ts'
 import { hashSecret } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
-export interface AnonymousDeps {
+interface AnonymousDeps {
   database: Database
   orgs: OrgsService
   repos: ReposService

@@ -8,15 +8,13 @@ import { periodic } from './periodic.ts'
 import type { Running, Tools, Work } from './work.ts'
 import { deleteWorkersSilentSince } from './workers.ts'
 
-export interface BackgroundDeps {
+interface BackgroundDeps {
   database: Database
   clock: Clock
   log: Log
   registry: Registry
   shutdownMs: number
 }
-
-export type Background = ReturnType<typeof startBackground>
 
 /** Beyond the time work is given to stop: what does not heed that is left behind. */
 const IMPATIENCE_MS = 1_000

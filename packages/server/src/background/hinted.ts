@@ -1,7 +1,7 @@
 import type { Work } from './work.ts'
 
 /** Remembers which of many things somebody should look at. */
-export interface Hints {
+interface Hints {
   /** Says that this one may be worth a look. */
   hint(key: string): void
   /** At most one listens. */
@@ -18,7 +18,7 @@ export function createHints(): Hints {
   }
 }
 
-export interface HintedWork {
+interface HintedWork {
   name: string
   hints: Hints
   /** A burst of hints at one thing is looked at once, when it is over or has lasted for long. */

@@ -15,7 +15,7 @@ export interface Hold {
   abort: AbortSignal
 }
 
-export interface LeasedWork<Item> {
+interface LeasedWork<Item> {
   name: string
   /** How many items may be in hand at once; with 0 this process leaves them to others. */
   concurrency: number

@@ -1,7 +1,7 @@
 import { takeTurn } from './turns.ts'
 import type { Work } from './work.ts'
 
-export interface PeriodicJob {
+interface PeriodicJob {
   name: string
   everyMs: number
   /** Every process does it, or it is enough that one over the same database does. */

@@ -10,7 +10,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 
-export interface BrowseDeps {
+interface BrowseDeps {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
@@ -41,10 +41,10 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
         return { items: [], nextCursor: null }
       const from = place?.oid ?? (await revisions.commitAt(repo, input.ref))
       const skip = place?.offset ?? 0
-      const { commits, more } = await repositories.withGit(repo, undefined, async (git) => {
-        const isThere = await withObjects(git, (objects) => objects.findCommit(from))
+      const { commits, more } = await repositories.withGit(repo, undefined, async (opened) => {
+        const isThere = await withObjects(opened, (objects) => objects.findCommit(from))
         if (!isThere) return { commits: [], more: false }
-        return listCommits(git, { from, skip, limit: input.limit, ...(path && { path }) })
+        return listCommits(opened, { from, skip, limit: input.limit, ...(path && { path }) })
       })
       const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
       return { items: commits.map(presentCommit), nextCursor }
@@ -53,8 +53,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async getCommit(caller: Caller, input: { name: string; ref: string }): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
       const oid = await revisions.commitAt(repo, input.ref)
-      const commit = await repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, (objects) => objects.findCommit(oid)),
+      const commit = await repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, (objects) => objects.findCommit(oid)),
       )
       if (!commit) throw missing(repo, input.ref)
       return presentCommit({ oid, ...commit })
@@ -69,8 +69,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const place = readPlace(input.cursor)
       const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref))
       const offset = place?.offset ?? 0
-      return repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, async (objects) => {
+      return repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, async (objects) => {
           const entries = await objects.findDirectory(commit, path)
           if (!entries) throw missing(repo, path ?? commit)
           const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
@@ -101,8 +101,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
       const commit = path && (await revisions.commitAt(repo, input.ref))
-      return repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, async (objects) => {
+      return repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, async (objects) => {
           const oid = commit ? (await objects.findEntry(commit, path))?.oid : parseOid(wanted)
           const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
           if (!oid || !bytes) throw missing(repo, wanted)
@@ -118,8 +118,8 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const repo = await repos.open(caller, input.name, 'repo:read')
       const base = await revisions.commitAt(repo, input.base)
       const head = await revisions.commitAt(repo, input.head)
-      const found = await repositories.withGit(repo, undefined, (git) =>
-        compareCommits(git, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
+      const found = await repositories.withGit(repo, undefined, (opened) =>
+        compareCommits(opened, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
       )
       return {
         base,
@@ -133,7 +133,7 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
           ({ path, from, patch, status, oldMode, newMode, oldOid, newOid, ...rest }) => ({
             path,
             status,
-            ...(from && { previousPath: from.path }),
+            ...(from !== undefined && { previousPath: from }),
             oldMode,
             newMode,
             oldOid,
@@ -172,7 +172,7 @@ function encode(bytes: Buffer): { encoding: 'utf-8' | 'base64'; content: string 
     : { encoding: 'base64', content: bytes.toString('base64') }
 }
 
-export function requirePath(path: string): TreePath {
+function requirePath(path: string): TreePath {
   const parsed = parseTreePath(path)
   if (!parsed) throw invalid(['path'], 'This is not a path inside a repository')
   return parsed

@@ -23,7 +23,7 @@ import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import type { Signers } from './signers.ts'
 
-export interface CommitsDeps {
+interface CommitsDeps {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
@@ -38,7 +38,7 @@ type InputChange =
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
 
-export interface NewCommitInput {
+interface NewCommitInput {
   name: string
   branch: string
   message: string
@@ -49,7 +49,7 @@ export interface NewCommitInput {
   committer?: Person | undefined
 }
 
-export interface MergeInput {
+interface MergeInput {
   name: string
   branch: string
   from: string
@@ -59,7 +59,7 @@ export interface MergeInput {
   author?: Person | undefined
 }
 
-export interface NewTagInput {
+interface NewTagInput {
   name: string
   tag: string
   oid: string
@@ -75,7 +75,7 @@ export function createCommitsService(deps: CommitsDeps) {
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, quarantined: QuarantinedRepo): Promise<PackInfo> {
-    const pack = await packs.adopt(quarantined.objects).catch((cause: unknown) => {
+    const pack = await packs.adopt(quarantined.objectsDir).catch((cause: unknown) => {
       throw new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
     const room = await repos.findRoom(repo)
@@ -129,7 +129,7 @@ export function createCommitsService(deps: CommitsDeps) {
         throw new Fault('STALE_REF', where)
       const parent = await parentFor(repo, ref, before, input.parent)
       return repositories.withQuarantine(repo, undefined, async (quarantined) => {
-        const made = await writeCommit(quarantined, quarantined.objects, {
+        const made = await writeCommit(quarantined, quarantined.objectsDir, {
           ...(parent && { parent }),
           changes,
           author,
@@ -164,7 +164,7 @@ export function createCommitsService(deps: CommitsDeps) {
       const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
 
       return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
-        const result = await mergeCommits(opened, quarantined.objects, {
+        const result = await mergeCommits(opened, quarantined.objectsDir, {
           ours,
           theirs,
           strategy: input.strategy,
@@ -211,7 +211,7 @@ export function createCommitsService(deps: CommitsDeps) {
           await land(caller, repo, change, { type: tip.type })
           return present(ref, target)
         }
-        const { tag } = await writeTag(quarantined.objects, {
+        const tag = await writeTag(quarantined.objectsDir, {
           name: input.tag as TagName,
           target,
           targetType: tip.type,

@@ -1,9 +1,10 @@
 import type { CloneCache } from '../git/clones/cache.ts'
 import type { WritePack } from '../git/clones/pack-spool.ts'
 import { writePlainClone } from '../git/clones/plain-clone.ts'
-import { cloneKey, type FetchRequest, readUploadRequest, runUploadPack } from '../git/clones/upload-pack.ts'
+import { cloneKey, runUploadPack } from '../git/clones/upload-pack.ts'
 import type { Oid } from '../git/names.ts'
-import { advertise, lsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
+import { advertise, answerLsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
+import { type FetchRequest, readUploadRequest } from '../git/protocol/upload-request.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
 
@@ -37,7 +38,7 @@ export function createFetchService({
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (stop: AbortSignal) {
       using _lease = await repositories.lease(repo)
-      yield* runUploadPack(repositories.handle(repo, stop), request)
+      yield* runUploadPack(repositories.openLeased(repo, stop), request)
     }
     const { clone, plain } = request
     if (!clone) {
@@ -51,7 +52,7 @@ export function createFetchService({
     }
     const write: WritePack = async (to, stop) => {
       using _lease = await repositories.lease(repo)
-      await writePlainClone(repositories.handle(repo, stop), plain, to)
+      await writePlainClone(repositories.openLeased(repo, stop), plain, to)
     }
     yield* cache.readPack(`${key} pack`, { write, otherwise: produce }, signal)
   }
@@ -71,7 +72,7 @@ export function createFetchService({
         case 'nothing':
           return undefined
         case 'ls-refs':
-          return lsRefs(await repositories.refList(repo), request.options)
+          return answerLsRefs(await repositories.refList(repo), request.options)
         case 'fetch':
           return fetch(repo, request, signal)
       }

@@ -8,7 +8,7 @@ import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'
 
-export interface ForksDeps {
+interface ForksDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

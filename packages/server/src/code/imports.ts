@@ -21,7 +21,7 @@ import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'
 
-export interface ImportsDeps {
+interface ImportsDeps {
   database: Database
   events: EventsService
   repos: ReposService
@@ -33,7 +33,7 @@ export interface ImportsDeps {
   limits: { repoBytes: number }
 }
 
-export interface ImportInput {
+interface ImportInput {
   name: string
   url: string
   credentials?: { username: string; password: string } | undefined
@@ -72,7 +72,7 @@ export function createImportsService(deps: ImportsDeps) {
       allowHttp: egress.isTrusted(url),
       maxBytes: limits.repoBytes,
       timeoutMs: TIMEOUT_MS,
-      key: caller.org.id,
+      owner: caller.org.id,
       onProgress: tellProgress(caller, name),
     }).catch((error: unknown) => {
       throw error instanceof ImportError ? failed(name, error.reason, error) : error
@@ -105,8 +105,8 @@ export function createImportsService(deps: ImportsDeps) {
       const scratch = join(scratchDir, `import-${randomBytes(8).toString('hex')}`)
       await mkdir(scratch, { recursive: true })
       try {
-        const { refs, defaultBranch, objects } = await fetchRemote(caller, input, url, scratch)
-        const pack = objects && (await packs.adopt(objects))
+        const { refs, defaultBranch, objectsDir } = await fetchRemote(caller, input, url, scratch)
+        const pack = objectsDir && (await packs.adopt(objectsDir))
         return await database.transact(async (tx) => {
           const repo = await repos.createIn(tx, caller, {
             name: input.name,

@@ -26,7 +26,7 @@ export interface RefChange {
   facts?: UpdateFacts | undefined
 }
 
-export interface Landing {
+interface Landing {
   repo: RepoRow
   mover: Mover
   changes: readonly RefChange[]
@@ -41,7 +41,7 @@ export interface Landing {
 /** Why a ref did not move: because of where it is, or because it may not. */
 export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic' | Fault
 
-export type LandingResult = Map<RefName, Refused | null>
+type LandingResult = Map<RefName, Refused | null>
 
 export type Landings = ReturnType<typeof createLandings>
 
@@ -98,8 +98,6 @@ export function createLandings({
   }
 
   return {
-    landIn,
-
     async land(landing: Landing): Promise<LandingResult> {
       try {
         return await database.transact((tx) => landIn(tx, landing))

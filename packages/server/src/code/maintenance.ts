@@ -7,13 +7,14 @@ import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { Scratch } from '../platform/scratch.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import type { Repositories } from './repositories.ts'
 import * as store from './store.ts'
 
-export interface MaintenanceDeps {
+interface MaintenanceDeps {
   database: Database
   repos: ReposService
   repositories: Repositories
@@ -30,14 +31,13 @@ export interface MaintenanceDeps {
 const GRACE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
-
-export type Maintenance = ReturnType<typeof createMaintenance>
+const INDEXED_REPOSITORIES = 10_000
 
 /** Keeps repositories fast and removes what nobody needs. */
 export function createMaintenance(deps: MaintenanceDeps) {
   const { database, repos, repositories, directories, packs, scratch, clock, log, hint } = deps
-  /** The packs for which this process has written indexes. */
-  const indexed = new Map<string, string>()
+  /** The packs for which this process has written indexes. Where that is forgotten, they are written once more. */
+  const indexed = createRecent<string, string>({ maxEntries: INDEXED_REPOSITORIES })
 
   /** Folds small packs together, and writes the indexes that make large repositories fast to read. */
   async function tend(repoId: string, signal: AbortSignal): Promise<void> {
@@ -58,8 +58,8 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const folded = planFold(listed).map(({ id }) => id)
     if (folded.length === 0) return
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
-    const pack = await repositories.withGit(repo, signal, async (git) =>
-      (await foldPacks(git, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
+    const pack = await repositories.withGit(repo, signal, async (opened) =>
+      (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
     )
     const replaced = await database
       .transact(async (tx) => {
@@ -83,7 +83,7 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const isExact = await directories.ensure(contents)
     if (!isExact || objects < INDEXED_OBJECTS || indexed.get(repo.id) === state) return
     const tips = (await repositories.refs(repo)).map(({ oid, peeled }): Oid => peeled ?? oid)
-    await repositories.withGit(repo, signal, (git) => writeIndexes(git, [...new Set(tips)], folder))
+    await repositories.withGit(repo, signal, (opened) => writeIndexes(opened, [...new Set(tips)], folder))
     indexed.set(repo.id, state)
   }
 

@@ -34,7 +34,7 @@ const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
 const SWEEP_EVERY_MS = 15 * 60_000
 
-export interface CodeNeeds extends Base {
+interface CodeNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   people: PeopleService

@@ -3,8 +3,8 @@ import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
-import { pushProgress, pushReport } from '../git/protocol/push-report.ts'
-import { type Push, type PushCommand, readPush } from '../git/protocol/receive-pack.ts'
+import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
+import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
@@ -12,7 +12,7 @@ import type { Landings, RefChange, Refused } from './landing.ts'
 import { inGitsReport, mindsForce } from './ref-rules.ts'
 import { headRef, type Repositories } from './repositories.ts'
 
-export interface PushDeps {
+interface PushDeps {
   repositories: Repositories
   landings: Landings
   repos: ReposService
@@ -64,9 +64,10 @@ export function createPushService({ repositories, landings, repos, packs, limits
     const ingesting = push.expectsPack
       ? ingestPack(quarantined, { pack: push.pack, maxBytes, onProgress })
       : Promise.resolve(false)
-    // A process that waits is a place in the pool, so only for a pack that does not keep it waiting. It is asked for
+    // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
-    const describing = isHere ? describeUpdates(quarantined, tips, moves, ingesting) : undefined
+    const asked = { oids: tips, updates: moves }
+    const describing = isHere ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
     describing?.catch(() => {})
     let hasObjects: boolean
     try {
@@ -77,14 +78,14 @@ export function createPushService({ repositories, landings, repos, packs, limits
       return { pack: undefined, unpackError: error.message, refused, changes: [] }
     }
     const inspect = async () => {
-      const described = await (describing ?? describeUpdates(quarantined, tips, moves))
+      const described = await (describing ?? describeUpdates(quarantined, asked))
       const unclear = tips.filter((tip) => !described.whole.has(tip))
       return { described, broken: await findBrokenTips(quarantined, unclear) }
     }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
     const [{ described, broken }, pack] = await allDone(
       inspect(),
-      hasObjects ? packs.adopt(quarantined.objects) : undefined,
+      hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
     )
     const changes: RefChange[] = []
     const base = current.get(headRef(repo)) ?? null
@@ -133,7 +134,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       // A client that only tries whether it may push.
       if (push.commands.length === 0) return
       const { capabilities } = push
-      const onProgress = (chunk: Buffer | string) => write(pushProgress(capabilities, chunk))
+      const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
 
       const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
         examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
@@ -147,7 +148,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
         command,
         error: outcome(command, push, examined, landed),
       }))
-      write(pushReport({ capabilities, unpackError: examined.unpackError, results }))
+      write(formatPushReport({ capabilities, unpackError: examined.unpackError, results }))
     },
   }
 }

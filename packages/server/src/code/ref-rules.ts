@@ -20,7 +20,7 @@ type Refusable = keyof RefRefusals
 const forAdmins = { except: ['admin' satisfies Role] }
 
 /** What every repository starts with: the default branch loses nothing by accident. */
-export const STARTING_RULES: readonly RefRule[] = [
+const STARTING_RULES: readonly RefRule[] = [
   { pattern: DEFAULT_BRANCH, refuse: { force: forAdmins, delete: forAdmins } },
 ]
 

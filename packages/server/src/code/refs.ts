@@ -23,7 +23,7 @@ import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import * as store from './store.ts'
 
-export interface RefsDeps {
+interface RefsDeps {
   db: Db
   repos: ReposService
   repositories: Repositories
@@ -76,7 +76,7 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
     const parsed = parseOid(oid)
     if (!parsed) throw missing()
-    const tip = (await repositories.withGit(repo, undefined, (git) => describeTips(git, [parsed]))).get(
+    const tip = (await repositories.withGit(repo, undefined, (opened) => describeTips(opened, [parsed]))).get(
       parsed,
     )
     if (!tip) throw missing()
@@ -97,8 +97,6 @@ export function createRefsService({ db, repos, repositories, revisions, landings
   }
 
   return {
-    move,
-    targetOf,
     listAll: (caller: Caller, page: RefPage) => list(caller, page, 'refs/'),
     listBranches: (caller: Caller, page: RefPage) => list(caller, page, 'refs/heads/'),
     listTags: (caller: Caller, page: RefPage) => list(caller, page, 'refs/tags/'),
@@ -164,10 +162,10 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       if (oid === before) return present(ref, oid)
       const facts =
         ref.startsWith('refs/heads/') && type === 'commit'
-          ? await repositories.withGit(repo, undefined, async (git) => {
-              if (before && !input.force && !(await isAncestor(git, before, oid)))
+          ? await repositories.withGit(repo, undefined, async (opened) => {
+              if (before && !input.force && !(await isAncestor(opened, before, oid)))
                 throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-              return gatherFacts(git, { before, after: oid })
+              return gatherFacts(opened, { before, after: oid })
             })
           : undefined
       await move(caller, repo, { ref, before, after: oid, peeled, type, facts })

@@ -3,14 +3,15 @@ import { type BranchName, branchRef, type Oid, type RefName } from '../git/names
 import { type QuarantinedRepo, withQuarantine } from '../git/packs/intake.ts'
 import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
-import { type Git, openRepo, type Repo } from '../git/process/command.ts'
+import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import * as store from './store.ts'
 
-export interface RepositoriesDeps {
+interface RepositoriesDeps {
   db: Db
   git: Git
   packs: PackStore
@@ -21,35 +22,27 @@ export interface RepositoriesDeps {
   quarantineDir: string
 }
 
-/** Refs that are kept in memory, over all repositories. */
+/** Refs that are kept in memory, over all repositories; one without any takes some room too. */
 const CACHED_REFS = 500_000
+const CACHED_REPOSITORIES = 100_000
 
 export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
   const { db, git, packs, directories, workDir, quarantineDir } = deps
-  const cached = new Map<string, { version: number; refs: Ref[] }>()
-  let cachedRefs = 0
+  const cached = createRecent<string, { version: number; refs: Ref[] }>({
+    maxEntries: CACHED_REPOSITORIES,
+    weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
+  })
 
   /** Polling is most of what clients do, so the refs of a version are read from the database once. */
   async function refs(repo: RepoRow): Promise<Ref[]> {
     const known = cached.get(repo.id)
     if (known?.version === repo.refs_version) return known.refs
     const read = await store.listRefs(db, repo.id)
-    forget(repo.id)
     cached.set(repo.id, { version: repo.refs_version, refs: read })
-    cachedRefs += read.length
-    for (const oldest of cached.keys()) {
-      if (cachedRefs <= CACHED_REFS) break
-      forget(oldest)
-    }
     return read
-  }
-
-  function forget(repoId: string): void {
-    cachedRefs -= cached.get(repoId)?.refs.length ?? 0
-    cached.delete(repoId)
   }
 
   const directoryOf = (repo: RepoRow) => join(workDir, repo.id)
@@ -64,10 +57,10 @@ export function createRepositories(deps: RepositoriesDeps) {
   async function withGit<T>(
     repo: RepoRow,
     signal: AbortSignal | undefined,
-    work: (opened: Repo) => Promise<T>,
+    work: (opened: OpenRepo) => Promise<T>,
   ): Promise<T> {
     using _lease = await lease(repo)
-    return await work(handle(repo, signal))
+    return await work(openLeased(repo, signal))
   }
 
   /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk. */
@@ -88,13 +81,14 @@ export function createRepositories(deps: RepositoriesDeps) {
     return held
   }
 
-  const handle = (repo: RepoRow, signal?: AbortSignal): Repo =>
-    openRepo(git, directoryOf(repo), { key: repo.org_id, ...(signal && { signal }) })
+  /** Call it under a lease. */
+  const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
+    openRepo(git, directoryOf(repo), { owner: repo.org_id, ...(signal && { signal }) })
 
   return {
     refs,
     lease,
-    handle,
+    openLeased,
     contents,
     withGit,
 
@@ -102,7 +96,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     withQuarantine: <T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
-      work: (quarantined: QuarantinedRepo, opened: Repo) => Promise<T>,
+      work: (quarantined: QuarantinedRepo, opened: OpenRepo) => Promise<T>,
     ): Promise<T> =>
       withGit(repo, signal, (opened) =>
         withQuarantine(opened, quarantineDir, (quarantined) => work(quarantined, opened)),

@@ -25,8 +25,8 @@ export function createRevisions({ repositories }: { repositories: Repositories }
       })
       const oid = await findOid(repo, revision)
       if (!oid) throw missing
-      const found = await repositories.withGit(repo, undefined, (git) =>
-        withObjects(git, (objects) => objects.peel(oid)),
+      const found = await repositories.withGit(repo, undefined, (opened) =>
+        withObjects(opened, (objects) => objects.peel(oid)),
       )
       if (found?.type !== 'commit') throw missing
       return found.oid

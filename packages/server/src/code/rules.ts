@@ -11,7 +11,7 @@ import { isRole, rulesOf } from './ref-rules.ts'
 /** All of them are asked whenever refs move. */
 const MAX_RULES = 50
 
-export interface RulesDeps {
+interface RulesDeps {
   database: Database
   events: EventsService
   repos: ReposService

@@ -1,6 +1,6 @@
 import type { Person } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import type { Person as GitPerson } from '../git/objects/format.ts'
+import type { GitPerson } from '../git/objects/format.ts'
 import type { PeopleService } from '../people/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import { invalid } from '../platform/fault.ts'

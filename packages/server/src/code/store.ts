@@ -33,7 +33,7 @@ export interface CodeTables {
   repo_packs: RepoPacksTable
 }
 
-export type PackRow = Selectable<PacksTable>
+type PackRow = Selectable<PacksTable>
 
 /** How many rows go into one statement; PostgreSQL takes 65,535 values, SQLite 32,766. */
 const BATCH = 2000

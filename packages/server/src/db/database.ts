@@ -34,7 +34,7 @@ export interface Database<Schema> {
 
 export type DatabaseLocation = { sqlite: string } | { postgres: string; poolSize: number }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   steps?: readonly Migration[]
   /** Hears of transactions that stay open for longer than any should. */
   onLongTransaction?(long: LongTransaction): void

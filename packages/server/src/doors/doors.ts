@@ -35,7 +35,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<ClaimPageDeps, 'agents'> &
   Pick<InvitePageDeps, 'invites'>
 
-export interface DoorsDeps {
+interface DoorsDeps {
   config: Config
   database: Database
   serverKey: ServerKey

@@ -3,7 +3,7 @@ import type { ReposService } from '../repos/service.ts'
 import { eventsHandlers } from './handlers.ts'
 import type { EventsService } from './service.ts'
 
-export interface EventsNeeds {
+interface EventsNeeds {
   /** Made before all domains, because each of them appends to it. */
   events: EventsService
   repos: ReposService

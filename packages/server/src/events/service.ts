@@ -21,7 +21,7 @@ export interface NewEvent extends Author {
   cause?: Cause
 }
 
-export interface EventPage {
+interface EventPage {
   scope: EventScope
   types?: string[]
   since?: number

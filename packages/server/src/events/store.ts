@@ -53,7 +53,7 @@ export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<nu
 
 export const insertEvents = preparedInsert<Schema, 'events'>('events')
 
-export interface EventRange {
+interface EventRange {
   scope: string
   order: 'oldest' | 'newest'
   /** Exclusive bounds. */

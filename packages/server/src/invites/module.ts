@@ -6,7 +6,7 @@ import type { TokensService } from '../tokens/service.ts'
 import { invitesHandlers } from './handlers.ts'
 import { createInvitesService } from './service.ts'
 
-export interface InvitesNeeds extends Base {
+interface InvitesNeeds extends Base {
   events: EventsService
   repos: ReposService
   tokens: TokensService

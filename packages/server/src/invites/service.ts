@@ -15,7 +15,7 @@ import type { TokensService } from '../tokens/service.ts'
 import { cloneCommand, cloneUrl, promptFor } from './handover.ts'
 import * as store from './store.ts'
 
-export interface InvitesDeps {
+interface InvitesDeps {
   database: Database
   events: EventsService
   repos: ReposService
@@ -28,7 +28,7 @@ export interface InvitesDeps {
   anonymousAccess: boolean
 }
 
-export interface NewInviteInput {
+interface NewInviteInput {
   name: string
   scope: AccessScope
   grantTtlSeconds: number

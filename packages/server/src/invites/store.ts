@@ -25,7 +25,7 @@ export interface InviteTables {
   invites: InvitesTable
 }
 
-export type InviteRow = Selectable<InvitesTable>
+type InviteRow = Selectable<InvitesTable>
 
 /** An invite with what is left of the repository it is for. */
 export type InviteWithRepo = InviteRow & {

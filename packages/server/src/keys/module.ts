@@ -5,7 +5,7 @@ import { keysHandlers } from './handlers.ts'
 import { createKeysService } from './service.ts'
 import { createKeyUsage } from './usage.ts'
 
-export interface KeysNeeds extends Base {
+interface KeysNeeds extends Base {
   events: EventsService
   orgs: OrgsService
 }

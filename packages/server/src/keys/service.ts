@@ -11,7 +11,7 @@ import type { Database, Tx } from '../schema.ts'
 import { hashSecret, mintSecret, shownPrefix } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
-export interface KeysDeps {
+interface KeysDeps {
   database: Database
   events: EventsService
   orgs: OrgsService
@@ -20,7 +20,7 @@ export interface KeysDeps {
   limits: { keysPerUser: number }
 }
 
-export interface NewKey {
+interface NewKey {
   name: string
   scopes?: readonly Scope[] | undefined
   expiresAt?: number | null | undefined

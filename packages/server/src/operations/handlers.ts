@@ -22,7 +22,7 @@ export interface Call {
   anonymous: { secret: string | undefined; remember(secret: string): void }
 }
 
-export type Handler<P> =
+type Handler<P> =
   P extends ContractProcedure<infer I, infer O, ErrorMap, OperationMeta>
     ? (input: InferSchemaOutput<I>, call: Call) => Promise<InferSchemaInput<O>>
     : never

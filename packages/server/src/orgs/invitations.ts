@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 const LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
 
-export interface InvitationsDeps {
+interface InvitationsDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

@@ -9,7 +9,7 @@ import type { Database, Tx } from '../schema.ts'
 import type { OrgsService } from './service.ts'
 import * as store from './store.ts'
 
-export interface MembersDeps {
+interface MembersDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

@@ -10,7 +10,7 @@ import { createOrgsService } from './service.ts'
 
 const EXPIRE_EVERY_MS = 10 * 60_000
 
-export interface OrgsNeeds extends Base {
+interface OrgsNeeds extends Base {
   events: EventsService
   people: PeopleService
   ending: Ending

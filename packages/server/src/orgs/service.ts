@@ -12,7 +12,7 @@ import type { Database, Db, Tx } from '../schema.ts'
 import { personalSlug, randomSlugPart } from './slugs.ts'
 import * as store from './store.ts'
 
-export interface OrgsDeps {
+interface OrgsDeps {
   database: Database
   events: EventsService
   clock: Clock

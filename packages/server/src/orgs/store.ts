@@ -46,9 +46,9 @@ export interface OrgTables {
   invitations: InvitationsTable
 }
 
-export type OrgRow = Selectable<OrgsTable>
+type OrgRow = Selectable<OrgsTable>
 export type MemberRow = Selectable<MembersTable>
-export type InvitationRow = Selectable<InvitationsTable>
+type InvitationRow = Selectable<InvitationsTable>
 
 /** An organization as one of its members sees it. */
 export type MembershipRow = OrgRow & { role: Role }

@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
 
-export interface AuthDeps {
+interface AuthDeps {
   database: Database
   newId: NewId
   baseUrl: string
@@ -21,7 +21,7 @@ export interface AuthDeps {
 export type Auth = ReturnType<typeof createAuth>
 
 /** The header by which somebody whose address is not verified names the invitation they sign up with. */
-export const INVITATION_HEADER = 'trellis-invitation'
+const INVITATION_HEADER = 'trellis-invitation'
 
 const idPrefixes: Record<string, IdPrefix> = {
   user: 'usr',

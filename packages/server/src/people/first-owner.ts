@@ -13,7 +13,7 @@ import { keptSecret } from '../secrets/files.ts'
 import { mintSecret } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
-export interface FirstOwnerDeps {
+interface FirstOwnerDeps {
   database: Database
   orgs: OrgsService
   keys: KeysService

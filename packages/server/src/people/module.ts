@@ -6,7 +6,7 @@ import { createAuth } from './auth.ts'
 import { ensureOwner } from './first-owner.ts'
 import type { PeopleService } from './service.ts'
 
-export interface PeopleNeeds extends Base {
+interface PeopleNeeds extends Base {
   /** Made before all domains, because others ask it who somebody is. */
   people: PeopleService
   orgs: OrgsService

@@ -30,7 +30,7 @@ export interface PeopleTables {
   accounts: AccountsTable
 }
 
-export interface NewUser {
+interface NewUser {
   id: string
   name: string
   email: string

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
 /** Internet addresses that belong together, of both families. */
-export interface Ranges {
+interface Ranges {
   /** False for what is no address at all. */
   contains(address: string): boolean
 }

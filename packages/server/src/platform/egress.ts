@@ -6,7 +6,7 @@ import { createRanges, isAddressRange, unmapped } from './addresses.ts'
 /** An address that this server will not connect to on somebody's behalf. */
 export class EgressRefused extends Error {}
 
-export interface Destination {
+interface Destination {
   url: URL
   /** The address that was judged; connect to this one, so that a second look-up cannot give another. */
   address: string

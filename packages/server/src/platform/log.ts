@@ -9,7 +9,7 @@ export interface Log {
   flush(): void
 }
 
-export type LogFields = Record<string, unknown>
+type LogFields = Record<string, unknown>
 
 const severity: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40 }
 

@@ -7,7 +7,7 @@ import { createReposService } from './service.ts'
 
 const EXPIRE_EVERY_MS = 10 * 60_000
 
-export interface ReposNeeds extends Base {
+interface ReposNeeds extends Base {
   events: EventsService
   orgs: OrgsService
 }

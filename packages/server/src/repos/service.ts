@@ -15,7 +15,7 @@ import * as store from './store.ts'
 
 export type { RepoRow } from './store.ts'
 
-export interface ReposDeps {
+interface ReposDeps {
   database: Database
   events: EventsService
   orgs: OrgsService
@@ -32,7 +32,7 @@ export interface ReposDeps {
   }
 }
 
-export interface NewRepo {
+interface NewRepo {
   name: string
   defaultBranch: string
   /** Where its history comes from. */

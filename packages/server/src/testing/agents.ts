@@ -5,7 +5,7 @@ const CLAIM_GRANT = 'urn:workos:agent-auth:grant-type:claim'
 const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /** What an agent has to type into a page, and where. */
-export interface Ceremony {
+interface Ceremony {
   user_code: string
   expires_in: number
   interval: number
@@ -58,7 +58,7 @@ export const exchangeAssertion = (app: { url: string }, assertion: string): Prom
   askAgentDoor(app, '/oauth2/token', new URLSearchParams({ grant_type: ASSERTION_GRANT, assertion }))
 
 /** The token in the link a person is to open. */
-export function attemptTokenIn({ verification_uri }: Ceremony): string {
+function attemptTokenIn({ verification_uri }: Ceremony): string {
   const returnTo = new URL(verification_uri).searchParams.get('return_to') ?? ''
   return new URL(returnTo, verification_uri).searchParams.get('claim_attempt_token') ?? ''
 }

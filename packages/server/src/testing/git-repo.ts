@@ -5,12 +5,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
-import { createGit, openRepo, type Repo } from '../git/process/command.ts'
+import { createGit, type OpenRepo, openRepo } from '../git/process/command.ts'
 
-export type TestRepo = Disposable & {
+export interface TestRepo extends Disposable {
   root: string
   gitDir: string
-  repo: Repo
+  repo: OpenRepo
   /** Runs stock git and gives its output without the last newline. */
   git(args: readonly string[], input?: string | Uint8Array): string
   /** Commits files (undefined deletes) upon parents. */

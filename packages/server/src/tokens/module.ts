@@ -5,7 +5,7 @@ import type { ReposService } from '../repos/service.ts'
 import { tokensHandlers } from './handlers.ts'
 import { createTokensService } from './service.ts'
 
-export interface TokensNeeds extends Base {
+interface TokensNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   repos: ReposService

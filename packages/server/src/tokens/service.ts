@@ -17,9 +17,9 @@ const ENDED_SHOWN_MS = 7 * 24 * 60 * 60 * 1000
 const LISTED = 1000
 
 /** Why a token exists. */
-export type TokenOp = 'api' | 'invite' | 'run' | 'import'
+type TokenOp = 'api' | 'invite' | 'run' | 'import'
 
-export interface NewToken {
+interface NewToken {
   scope: AccessScope
   /** Patterns of the refs it may move; all when left out. */
   refs?: readonly string[] | undefined
@@ -27,7 +27,7 @@ export interface NewToken {
   ttlSeconds: number
 }
 
-export interface TokensDeps {
+interface TokensDeps {
   database: Database
   events: EventsService
   orgs: OrgsService

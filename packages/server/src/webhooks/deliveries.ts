@@ -10,7 +10,7 @@ import * as lines from './line-store.ts'
 import type { WebhooksService } from './service.ts'
 import * as store from './store.ts'
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   database: Database
   repos: ReposService
   webhooks: WebhooksService

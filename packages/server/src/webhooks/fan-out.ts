@@ -3,6 +3,7 @@ import type { NumberedEvent, Subscription } from '@trellis/contract'
 import type { Subscriber } from '../events/service.ts'
 import { compileSubscription, type Listens } from '../events/subscriptions.ts'
 import { repoIdOf } from '../events/types.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
 import * as store from './store.ts'
@@ -12,13 +13,12 @@ const COMPILED = 1_000
 
 /** Writes a delivery for every webhook that listens to an event, in the transaction of the event itself. */
 export function createFanOut({ database, wake }: { database: Database; wake(): void }): Subscriber {
-  const compiled = new Map<string, Listens>()
+  const compiled = createRecent<string, Listens>({ maxEntries: COMPILED })
 
   function listens(subscription: string): Listens {
     let found = compiled.get(subscription)
     if (!found) {
       found = compileSubscription(JSON.parse(subscription) as Subscription)
-      if (compiled.size >= COMPILED) compiled.clear()
       compiled.set(subscription, found)
     }
     return found

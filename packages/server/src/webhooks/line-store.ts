@@ -49,7 +49,7 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: n
     await wakeLines(tx, { messageId, now })
 }
 
-export interface Claim {
+interface Claim {
   workerId: string
   now: number
   limit: number

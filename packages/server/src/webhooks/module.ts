@@ -18,7 +18,7 @@ import { createTransport } from './transport.ts'
 
 const PRUNE_EVERY_MS = 60 * 60_000
 
-export interface WebhooksNeeds extends Base {
+interface WebhooksNeeds extends Base {
   events: EventsService
   repos: ReposService
   egress: Egress

@@ -1,11 +1,11 @@
 import type { Bell } from '../background/bell.ts'
 import { leased } from '../background/leased.ts'
 import type { Work } from '../background/work.ts'
-import { type LaneDeps, workLine } from './lane.ts'
 import * as lines from './line-store.ts'
+import { type LineWorkerDeps, workLine } from './line-worker.ts'
 import type { LineRow } from './store.ts'
 
-export interface SendingDeps extends LaneDeps {
+interface SendingDeps extends LineWorkerDeps {
   /** Deliveries that may be in flight at once; none with 0. */
   concurrency: number
   /** How long a process may be silent before others take over its lines. */

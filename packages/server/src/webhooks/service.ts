@@ -10,13 +10,13 @@ import type { Egress } from '../platform/egress.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
-import type { GivenUp } from './lane.ts'
 import * as lines from './line-store.ts'
+import type { GivenUp } from './line-worker.ts'
 import { parseReceiver, requireReachable } from './receivers.ts'
 import type { Signing } from './signing.ts'
 import * as store from './store.ts'
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   database: Database
   events: EventsService
   repos: ReposService
@@ -31,7 +31,7 @@ interface ByName {
   webhook: string
 }
 
-export interface WebhookInput extends ByName {
+interface WebhookInput extends ByName {
   url: string
   on: Subscription
   contentType: string

@@ -16,12 +16,12 @@ interface KeptSecret {
 }
 
 /** The columns of a webhook that hold its secrets. */
-export interface SecretColumns {
+interface SecretColumns {
   secrets: string
   secret_prefix: string
 }
 
-export interface RotatedSecret {
+interface RotatedSecret {
   secret: string
   previousSecret: string
   previousSecretRetiresAt: number
@@ -90,7 +90,7 @@ export function createSigning(sealer: Sealer) {
   }
 }
 
-export interface SignedMessage {
+interface SignedMessage {
   id: string
   now: number
   body: string

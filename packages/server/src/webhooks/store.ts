@@ -201,7 +201,7 @@ export const findDelivery = (q: Db, repoId: string, id: string): Promise<ShownDe
     .where('webhook_deliveries.repo_id', '=', repoId)
     .executeTakeFirst()
 
-export interface DeliveryPage {
+interface DeliveryPage {
   repoId: string
   webhookId?: string | undefined
   status?: WebhookDelivery['status'] | undefined

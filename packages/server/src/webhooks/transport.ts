@@ -10,7 +10,7 @@ export interface Attempt {
   durationMs: number
 }
 
-export interface Posting {
+interface Posting {
   url: string
   headers: Record<string, string>
   body: string

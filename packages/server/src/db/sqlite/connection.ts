@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createRecent } from '../../platform/recent.ts'
 
 const BUSY = 5
 const BUSY_DEADLINE_MS = 30_000
@@ -20,7 +21,7 @@ interface KeptStatement {
 /** One connection with its prepared statements. */
 export class SqliteConnection {
   readonly #db: DatabaseSync
-  readonly #statements = new Map<string, KeptStatement>()
+  readonly #statements = createRecent<string, KeptStatement>({ maxEntries: STATEMENTS_KEPT })
 
   constructor(path: string, { readOnly }: { readOnly: boolean }) {
     // A busy timeout inside SQLite would block the whole process; `whenFree` waits without blocking instead.
@@ -82,8 +83,6 @@ export class SqliteConnection {
     const statement = this.#db.prepare(sql)
     statement.setReturnArrays(true)
     const fresh = { statement, columns: statement.columns().map(({ name }) => name) }
-    const oldest = this.#statements.keys().next()
-    if (this.#statements.size >= STATEMENTS_KEPT && !oldest.done) this.#statements.delete(oldest.value)
     this.#statements.set(sql, fresh)
     return fresh
   }

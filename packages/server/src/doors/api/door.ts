@@ -13,7 +13,7 @@ import { notFound, wrongMethod } from '../http/failure.ts'
 import type { Cors } from './cors.ts'
 import { refuseInEnvelope } from './envelope.ts'
 
-export interface ApiDeps {
+interface ApiDeps {
   operations: Map<string, Operation>
   admission: Admission
   /** How large a body may be, by what the contract says of the operation. */

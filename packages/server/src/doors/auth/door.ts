@@ -7,7 +7,7 @@ import type { Door, DoorFront } from '../http/door.ts'
 import { send } from '../http/exchange.ts'
 import { wrongMethod } from '../http/failure.ts'
 
-export interface AuthDoorDeps {
+interface AuthDoorDeps {
   auth: Auth
   baseUrl: string
   rateLimit: RateLimit

@@ -1,7 +1,8 @@
 import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
+import { createRecent } from '../../platform/recent.ts'
 
-export interface Rate {
+interface Rate {
   perSecond: number
   burst: number
 }
@@ -11,26 +12,14 @@ interface Bucket {
   at: number
 }
 
+/** Under a flood of addresses those go that have not come for the longest, which have filled up the most. */
 const MAX_BUCKETS = 100_000
-/** Room made at once, so that not every newcomer of a flood has all buckets looked through. */
-const KEPT_BUCKETS = 90_000
 
 export type RateLimit = ReturnType<typeof createRateLimit>
 
 /** A token bucket for each key, in memory: what a process has seen, it forgets when it ends. */
 export function createRateLimit({ perSecond, burst }: Rate, clock: Clock) {
-  const buckets = new Map<string, Bucket>()
-  const fullAfterMs = (burst / perSecond) * 1000
-
-  /** Those that have filled up again say nothing that a new one would not. */
-  function forgetFull(now: number): void {
-    for (const [key, { at }] of buckets) if (now - at >= fullAfterMs) buckets.delete(key)
-    // Under a flood of addresses the oldest go, full or not: memory stays bounded.
-    for (const key of buckets.keys()) {
-      if (buckets.size <= KEPT_BUCKETS) break
-      buckets.delete(key)
-    }
-  }
+  const buckets = createRecent<string, Bucket>({ maxEntries: MAX_BUCKETS })
 
   return {
     /** Counts one request; throws when there have been too many. */
@@ -38,7 +27,6 @@ export function createRateLimit({ perSecond, burst }: Rate, clock: Clock) {
       const now = clock()
       let bucket = buckets.get(key)
       if (!bucket) {
-        if (buckets.size >= MAX_BUCKETS) forgetFull(now)
         bucket = { tokens: burst, at: now }
         buckets.set(key, bucket)
       }

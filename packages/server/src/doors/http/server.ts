@@ -8,7 +8,7 @@ import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
 import { Refusal } from './failure.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
-export interface ServerDeps {
+interface ServerDeps {
   /** The first that serves a path gets the request; the last serves all. */
   doors: readonly Door[]
   addressOf(request: IncomingMessage): string

@@ -8,7 +8,7 @@ import type { Forms } from './forms.ts'
 import { html } from './html.ts'
 import { redirect, sendPage } from './page.ts'
 
-export interface LoginDeps {
+interface LoginDeps {
   auth: Auth
   authenticate: Authenticate
   forms: Forms

@@ -5,7 +5,7 @@ import { send, sendJson } from '../http/exchange.ts'
 import { pageCss } from './page.ts'
 import { referenceCss, referencePage } from './reference.ts'
 
-export interface PagesDeps {
+interface PagesDeps {
   baseUrl: string
   limits: Config['limits']
   /** Whether the server can do its work: the database answers, and it is not about to stop. */

@@ -1,11 +1,13 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
+import { createRecent } from '../../platform/recent.ts'
 import { fillWithPack, followPack, openPackSpool, type PackSpool, type WritePack } from './pack-spool.ts'
 import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
 
+/** Makes an answer. What it gives is not changed afterwards. */
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
 
-export type CloneCache = {
+export interface CloneCache {
   /**
    * The answer for `key`: kept, in the making, or made now by `produce`. Fails when its production fails.
    * Production goes on while anyone reads and is aborted when the last reader leaves: by ending the iteration,
@@ -27,7 +29,7 @@ export type CloneCache = {
   close(): void
 }
 
-export type CloneCacheOptions = {
+interface CloneCacheOptions {
   dir: string
   maxBytes: number
   /** A longer answer is shared by those who read it now and not kept. Default: a quarter of maxBytes. */
@@ -41,16 +43,19 @@ export type CloneCacheOptions = {
 /** Where an answer comes from: kept, in the making, made now, or made without a place to keep it. */
 export type CloneSource = 'kept' | 'shared' | 'made' | 'passed'
 
-type Entry = Spool & { key: string; follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> }
+interface Entry extends Spool {
+  key: string
+  follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+}
 
 /** What is kept of an answer, how it is read, and how it is made. */
-type Kind<S extends Spool> = {
+interface Kind<S extends Spool> {
   open(dir: string, capacity: number): S
   follow(spool: S, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
   fill(entry: S & Entry): Promise<void>
 }
 
-const maxOutgrown = 1000
+const MAX_OUTGROWN = 1000
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const { dir, maxBytes, maxEntries = 256, onRead } = options
@@ -60,7 +65,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
   /** Packs that came out larger than anybody would expect. */
-  const outgrown = new Set<string>()
+  const outgrown = createRecent<string, true>({ maxEntries: MAX_OUTGROWN })
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
   async function* readEntry(
@@ -96,7 +101,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    if (outgrown.has(key)) yield* read(key, otherwise, signal)
+    if (outgrown.get(key)) yield* read(key, otherwise, signal)
     else yield* readEntry(find(key) ?? begin(key, pack(write)), otherwise, signal)
   }
 
@@ -141,8 +146,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
       try {
         await fillWithPack(entry, write, () => makeRoom(0))
       } catch (error) {
-        if (outgrown.size >= maxOutgrown) outgrown.clear()
-        if (entry.written > capacity) outgrown.add(entry.key)
+        if (entry.written > capacity) outgrown.set(entry.key, true)
         throw error
       }
     },

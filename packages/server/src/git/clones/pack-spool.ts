@@ -3,20 +3,30 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dataPacket, flushPacket, maxSidebandData, sideband, sidebandHeader } from '../protocol/pkt-line.ts'
-import { Piece } from './pieces.ts'
+import {
+  dataPacket,
+  FLUSH_PACKET,
+  MAX_SIDEBAND_BYTES,
+  sideband,
+  sidebandHeader,
+} from '../protocol/pkt-line.ts'
 import type { Destination } from './plain-clone.ts'
+import { SharedBuffer } from './shared-buffers.ts'
 import { notify, openSpool, type Spool } from './spool.ts'
 
-export type PackSpool = Spool & {
+export interface PackSpool extends Spool {
   /** What git has told about its work, in packets. */
   readonly told: Buffer[]
-  /** Pieces of the pack that were read last, by position. */
-  readonly pieces: Map<number, PackPiece>
+  /** Stretches of the pack that were read last, by position. */
+  readonly stretches: Map<number, Stretch>
 }
 
 /** Some packets, and how much of the pack is in them. */
-type PackPiece = { packets: Piece; packBytes: number; isRead: Promise<void> }
+interface Stretch {
+  packets: SharedBuffer
+  packBytes: number
+  isRead: Promise<void>
+}
 
 /** Writes a whole pack, and is done when nobody holds the file any more. */
 export type WritePack = (to: Destination, signal: AbortSignal) => Promise<void>
@@ -24,12 +34,12 @@ export type WritePack = (to: Destination, signal: AbortSignal) => Promise<void>
 export const openPackSpool = (dir: string, capacity: number): PackSpool => ({
   ...openSpool(dir, capacity),
   told: [],
-  pieces: new Map(),
+  stretches: new Map(),
 })
 
 /** How soon a file is looked at again that has grown, and one that has not for long. */
-const shortestPauseMs = 2
-const longestPauseMs = 50
+const SHORTEST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 50
 
 /** Has the pack written. `onGrowth` is called whenever there is more of it. */
 export async function fillWithPack(spool: PackSpool, write: WritePack, onGrowth: () => void): Promise<void> {
@@ -43,12 +53,12 @@ export async function fillWithPack(spool: PackSpool, write: WritePack, onGrowth:
     isWriting = false
   })
   try {
-    let pause = shortestPauseMs
+    let pause = SHORTEST_PAUSE_MS
     while (isWriting) {
       await Promise.race([writing, sleep(pause)])
       const hasGrown = await takeNote(spool, file)
       if (hasGrown) onGrowth()
-      pause = hasGrown ? shortestPauseMs : Math.min(pause * 2, longestPauseMs)
+      pause = hasGrown ? SHORTEST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
     }
     // The end may have been written after the last look.
     await writing
@@ -72,12 +82,12 @@ async function takeNote(spool: PackSpool, file: FileHandle): Promise<boolean> {
   return hasGrown
 }
 
-const pieceBytes = 4 * maxSidebandData
+const STRETCH_BYTES = 4 * MAX_SIDEBAND_BYTES
 /** Readers that start together stay together for the most part. */
-const keptPieces = 16
-const keepAliveMs = 5000
+const KEPT_STRETCHES = 16
+const KEEP_ALIVE_MS = 5000
 /** Of the first band and empty: means nothing, and shows that somebody is still at work. */
-const keepAlive = Buffer.from('0005\u0001')
+const KEEP_ALIVE = Buffer.from('0005\u0001')
 
 /**
  * The answer that has the pack in it, from its beginning. Fails as soon as the spool does. Its chunks may be released
@@ -96,7 +106,7 @@ export async function* followPack(
     const file = await spool.file
     // Nothing is said before there is something to say: until then a failure can still be told as one.
     while (spool.written === 0 && spool.told.length === 0 && spool.state === 'writing') {
-      const isSoon = await changesWithin(spool, keepAliveMs)
+      const isSoon = await changesWithin(spool, KEEP_ALIVE_MS)
       signal?.throwIfAborted()
       if (!isSoon) break
     }
@@ -107,21 +117,21 @@ export async function* followPack(
       throwFailure(spool)
       const available = spool.written - reader.position
       if (told < spool.told.length) yield spool.told[told++] as Buffer
-      else if (available >= pieceBytes || (available > 0 && spool.state === 'complete')) {
-        const { packets, packBytes, isRead } = pieceAt(spool, file, reader.position)
+      else if (available >= STRETCH_BYTES || (available > 0 && spool.state === 'complete')) {
+        const { packets, packBytes, isRead } = stretchAt(spool, file, reader.position)
         // For this reader; whoever takes the chunk releases it.
         packets.hold()
         await isRead
         reader.position += packBytes
         yield packets.bytes
       } else if (spool.state === 'complete') break
-      else if (!(await changesWithin(spool, keepAliveMs))) yield keepAlive
+      else if (!(await changesWithin(spool, KEEP_ALIVE_MS))) yield KEEP_ALIVE
     }
-    yield flushPacket
+    yield FLUSH_PACKET
   } finally {
     signal?.removeEventListener('abort', wake)
     spool.readers.delete(reader)
-    if (spool.readers.size === 0) for (const position of spool.pieces.keys()) drop(spool, position)
+    if (spool.readers.size === 0) for (const position of spool.stretches.keys()) drop(spool, position)
     notify(spool)
   }
 }
@@ -140,39 +150,39 @@ async function changesWithin({ changed }: Spool, ms: number): Promise<boolean> {
   }
 }
 
-function pieceAt(spool: PackSpool, file: FileHandle, position: number): PackPiece {
-  let piece = spool.pieces.get(position)
-  if (!piece) {
-    const [oldest] = spool.pieces.keys()
-    if (spool.pieces.size >= keptPieces && oldest !== undefined) drop(spool, oldest)
-    piece = readPiece(file, position, Math.min(pieceBytes, spool.written - position))
-    piece.isRead.catch(() => drop(spool, position))
-    spool.pieces.set(position, piece)
+function stretchAt(spool: PackSpool, file: FileHandle, position: number): Stretch {
+  let stretch = spool.stretches.get(position)
+  if (!stretch) {
+    const [oldest] = spool.stretches.keys()
+    if (spool.stretches.size >= KEPT_STRETCHES && oldest !== undefined) drop(spool, oldest)
+    stretch = readStretch(file, position, Math.min(STRETCH_BYTES, spool.written - position))
+    stretch.isRead.catch(() => drop(spool, position))
+    spool.stretches.set(position, stretch)
   }
-  return piece
+  return stretch
 }
 
-function drop({ pieces }: PackSpool, position: number): void {
-  const piece = pieces.get(position)
-  if (!piece) return
-  pieces.delete(position)
+function drop({ stretches }: PackSpool, position: number): void {
+  const stretch = stretches.get(position)
+  if (!stretch) return
+  stretches.delete(position)
   // Nothing else may be read into its memory before.
-  const release = () => piece.packets.release()
-  piece.isRead.then(release, release)
+  const release = () => stretch.packets.release()
+  stretch.isRead.then(release, release)
 }
 
 /** Read into its place between the heads of the packets. */
-function readPiece(file: FileHandle, position: number, packBytes: number): PackPiece {
+function readStretch(file: FileHandle, position: number, packBytes: number): Stretch {
   const heads: Buffer[] = []
-  for (let left = packBytes; left > 0; left -= maxSidebandData)
-    heads.push(sidebandHeader('data', Math.min(left, maxSidebandData)))
-  const packets = new Piece(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
+  for (let left = packBytes; left > 0; left -= MAX_SIDEBAND_BYTES)
+    heads.push(sidebandHeader('data', Math.min(left, MAX_SIDEBAND_BYTES)))
+  const packets = new SharedBuffer(packBytes + heads.reduce((sum, { length }) => sum + length, 0))
   const places: Buffer[] = []
   let at = 0
   for (const head of heads) {
     packets.bytes.set(head, at)
     const start = at + head.length
-    at = Math.min(start + maxSidebandData, packets.bytes.length)
+    at = Math.min(start + MAX_SIDEBAND_BYTES, packets.bytes.length)
     places.push(packets.bytes.subarray(start, at))
   }
   const isRead = file.readv(places, position).then(({ bytesRead }) => {

@@ -10,9 +10,10 @@ import type { Oid } from '../names.ts'
 import { createGit, GitError, openRepo } from '../process/command.ts'
 import { createProcessPool } from '../process/pool.ts'
 import { type Packet, readPackets } from '../protocol/pkt-line.ts'
+import type { PlainClone } from '../protocol/upload-request.ts'
 import { type CloneCache, createCloneCache, type Produce } from './cache.ts'
 import type { WritePack } from './pack-spool.ts'
-import { type PlainClone, plainCloneOf, writePlainClone } from './plain-clone.ts'
+import { writePlainClone } from './plain-clone.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'plain-clone-'))
 let repo: TestRepo
@@ -72,33 +73,6 @@ function objectsIn(pack: Buffer): string[] {
   return fresh.git(['cat-file', '--batch-all-objects', '--batch-check=%(objectname)']).split('\n').sort()
 }
 
-test('tells a plain clone from one that asks for more', () => {
-  const want = `want ${'a'.repeat(40)}`
-  assert.deepEqual(
-    plainCloneOf(['command=fetch', 'agent=x', 'object-format=sha1', 'thin-pack', 'ofs-delta', want, 'done']),
-    { wants: ['a'.repeat(40)], thin: true, ofsDelta: true, includeTag: false, progress: true },
-  )
-  assert.equal(plainCloneOf([want, 'no-progress', 'include-tag', 'done'])?.progress, false)
-  for (const more of [
-    `have ${'b'.repeat(40)}`,
-    `shallow ${'b'.repeat(40)}`,
-    'deepen 1',
-    'deepen-since 1',
-    'deepen-not refs/heads/x',
-    'filter blob:none',
-    'want-ref refs/heads/main',
-    'sideband-all',
-    'packfile-uris https',
-    'wait-for-done',
-    'something new',
-    'want --all',
-    '',
-  ])
-    assert.equal(plainCloneOf([want, more, 'done']), undefined, more)
-  assert.equal(plainCloneOf([want]), undefined)
-  assert.equal(plainCloneOf(['done']), undefined)
-})
-
 test('answers with a whole pack of what is wanted, for all who ask at once or later', async (t) => {
   const cache = createCloneCache({ dir, maxBytes: 100_000_000 })
   t.after(() => cache.close())
@@ -143,7 +117,7 @@ test('readers get what there is while more is being written', async (t) => {
   })
   const seen: Buffer[] = []
   let size = 0
-  // All but what does not fill a piece.
+  // All but what does not fill a stretch.
   while (size < 500_000) {
     const { value } = await answer.next()
     assert.ok(value)

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type Spool = {
+/** Changed only by the functions here and by whoever fills it. */
+export interface Spool {
   readonly capacity: number
   readonly file: Promise<FileHandle>
   readonly readers: Set<{ position: number }>
@@ -17,7 +18,7 @@ export type Spool = {
   written: number
   /** How much of it is in the file. */
   filed: number
-  /** The pieces that are in memory, in order; the last one ends at `written`. */
+  /** The chunks that are in memory, in order; the last one ends at `written`. */
   recent: Buffer[]
   recentBytes: number
   filing: Promise<void> | undefined
@@ -26,6 +27,7 @@ export type Spool = {
   changed: PromiseWithResolvers<void>
 }
 
+/** Its file is in `dir`, and has no name there. */
 export function openSpool(dir: string, capacity: number): Spool {
   return {
     capacity,
@@ -50,10 +52,10 @@ export function notify(spool: Spool): void {
 }
 
 /** Writing to the file costs the same for a few bytes. */
-const fileAtOnce = 256 * 1024
+const FILED_AT_ONCE = 256 * 1024
 /** Of what is on its way to the file, and of what is kept in memory once it is there. */
-const maxUnfiled = 1024 * 1024
-const maxRecent = 512 * 1024
+const MAX_UNFILED = 1024 * 1024
+const MAX_RECENT = 512 * 1024
 
 /** Resolves when there is room for more. */
 export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
@@ -63,18 +65,18 @@ export async function append(spool: Spool, chunk: Uint8Array): Promise<void> {
     spool.abort.signal.throwIfAborted()
     let slowest = spool.written
     for (const { position } of spool.readers) slowest = Math.min(slowest, position)
-    const room = Math.min(slowest + spool.capacity, spool.filed + maxUnfiled) - spool.written
+    const room = Math.min(slowest + spool.capacity, spool.filed + MAX_UNFILED) - spool.written
     if (room <= 0) {
       // What is being filed makes room, or fails; so does a reader that goes on.
       await (spool.filing ?? spool.changed.promise)
       continue
     }
-    const piece = bytes.subarray(done, done + room)
-    spool.recent.push(piece)
-    spool.recentBytes += piece.length
-    spool.written += piece.length
-    done += piece.length
-    if (spool.written - spool.filed >= fileAtOnce) startFiling(spool)
+    const part = bytes.subarray(done, done + room)
+    spool.recent.push(part)
+    spool.recentBytes += part.length
+    spool.written += part.length
+    done += part.length
+    if (spool.written - spool.filed >= FILED_AT_ONCE) startFiling(spool)
     notify(spool)
   }
 }
@@ -99,8 +101,8 @@ async function fileRecent(spool: Spool): Promise<void> {
   const file = await spool.file
   while (spool.filed < spool.written) {
     const start = spool.filed % capacity
-    const pieces = piecesFrom(spool, spool.filed, capacity - start)
-    const { bytesWritten } = await file.writev(pieces, start)
+    const chunks = chunksFrom(spool, spool.filed, capacity - start)
+    const { bytesWritten } = await file.writev(chunks, start)
     spool.filed += bytesWritten
     forgetOldest(spool)
     notify(spool)
@@ -112,7 +114,7 @@ function forgetOldest(spool: Spool): void {
   let start = spool.written - spool.recentBytes
   let count = 0
   for (const { length } of spool.recent) {
-    if (spool.recentBytes <= maxRecent || start + length > spool.filed) break
+    if (spool.recentBytes <= MAX_RECENT || start + length > spool.filed) break
     start += length
     spool.recentBytes -= length
     count++
@@ -121,23 +123,23 @@ function forgetOldest(spool: Spool): void {
 }
 
 /** What is in memory from `position` on, `most` bytes of it. */
-function piecesFrom({ written, recent, recentBytes }: Spool, position: number, most: number): Buffer[] {
-  const pieces: Buffer[] = []
+function chunksFrom({ written, recent, recentBytes }: Spool, position: number, most: number): Buffer[] {
+  const chunks: Buffer[] = []
   const end = position + most
   let start = written - recentBytes
-  for (const piece of recent) {
+  for (const chunk of recent) {
     if (start >= end) break
-    if (start + piece.length > position) {
+    if (start + chunk.length > position) {
       const from = Math.max(0, position - start)
-      const to = Math.min(piece.length, end - start)
-      pieces.push(from === 0 && to === piece.length ? piece : piece.subarray(from, to))
+      const to = Math.min(chunk.length, end - start)
+      chunks.push(from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to))
     }
-    start += piece.length
+    start += chunk.length
   }
-  return pieces
+  return chunks
 }
 
-const readSize = 256 * 1024
+const READ_BYTES = 256 * 1024
 
 /** The stream from its beginning, so it must be called before the ring is full. Fails as soon as the spool does. */
 export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
@@ -152,14 +154,14 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
       if (typeof spool.state === 'object') throw spool.state.failed
       const available = spool.written - reader.position
       if (available > 0) {
-        const pieces =
+        const chunks =
           available <= spool.recentBytes
-            ? piecesFrom(spool, reader.position, readSize)
-            : [await readPiece(spool, file, reader.position)]
-        for (const piece of pieces) {
-          reader.position += piece.length
+            ? chunksFrom(spool, reader.position, READ_BYTES)
+            : [await readChunk(spool, file, reader.position)]
+        for (const chunk of chunks) {
+          reader.position += chunk.length
           notify(spool)
-          yield piece
+          yield chunk
         }
       } else if (spool.state === 'complete') return
       else await spool.changed.promise
@@ -171,9 +173,9 @@ export async function* follow(spool: Spool, signal?: AbortSignal): AsyncGenerato
   }
 }
 
-async function readPiece({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
+async function readChunk({ capacity, filed }: Spool, file: FileHandle, position: number): Promise<Buffer> {
   const start = position % capacity
-  const length = Math.min(filed - position, readSize, capacity - start)
+  const length = Math.min(filed - position, READ_BYTES, capacity - start)
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start)
   if (bytesRead === 0) throw new Error('a spool is shorter than what was written')
   return buffer.subarray(0, bytesRead)

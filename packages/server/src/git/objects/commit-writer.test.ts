@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import { type Oid, parseTagName, type TagName } from '../names.ts'
 import { type Change, InvalidParent, writeCommit, writeTag } from './commit-writer.ts'
-import type { Person } from './format.ts'
+import type { GitPerson } from './format.ts'
 import { InvalidTree } from './tree-editor.ts'
 
-const ann: Person = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
+const ann: GitPerson = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
 const put = (path: string, text: string, mode?: '100644' | '100755' | '120000'): Change => ({
   op: 'put',
   path,
@@ -16,18 +17,15 @@ const put = (path: string, text: string, mode?: '100644' | '100755' | '120000'):
 })
 
 async function commit(t: TestRepo, changes: Change[], parent?: Oid, message = 'made') {
-  const made = await writeCommit(t.repo, t.quarantine(), {
-    parent,
-    changes,
-    author: ann,
-    committer: ann,
-    message,
-  })
+  const objectsDir = t.quarantine()
+  const wanted = { parent, changes, author: ann, committer: ann, message }
+  const made = await writeCommit(t.repo, objectsDir, wanted)
   assert(!made.unchanged)
-  t.adopt(made.packDir)
+  const packDir = join(objectsDir, 'pack')
+  t.adopt(packDir)
   t.git(['update-ref', 'refs/heads/main', made.commit])
   t.git(['fsck', '--strict', '--full'])
-  return made
+  return { ...made, packDir }
 }
 
 const listing = (t: TestRepo, commit: Oid) =>
@@ -209,16 +207,17 @@ test('refuses a parent that is missing or no commit', async () => {
 
 test('people and messages that would break a commit are made harmless', async () => {
   using t = createTestRepo()
-  const evil: Person = { name: 'A <b>\nparent 0\0,', email: 'x>\n\0y', time: -5, timezone: '+99xx' }
+  const evil: GitPerson = { name: 'A <b>\nparent 0\0,', email: 'x>\n\0y', time: -5, timezone: '+99xx' }
   const wanted = {
     changes: [put('a', 'x')],
     author: evil,
     committer: { ...ann, name: '' },
     message: '\n\n a  \r\n\n\n\nb\0\n\n',
   }
-  const made = await writeCommit(t.repo, t.quarantine(), wanted)
+  const objectsDir = t.quarantine()
+  const made = await writeCommit(t.repo, objectsDir, wanted)
   assert(!made.unchanged)
-  t.adopt(made.packDir)
+  t.adopt(join(objectsDir, 'pack'))
   t.git(['update-ref', 'refs/heads/main', made.commit])
   t.git(['fsck', '--strict'])
   const shown = t.git(['log', '-1', '--format=%an|%ae|%ad|%cn|%B', '--date=raw', made.commit])
@@ -229,19 +228,20 @@ test('writes an annotated tag that stock git accepts', async () => {
   using t = createTestRepo()
   const target = t.commit({ a: 'x' })
   const name = parseTagName('v1.0') as TagName
-  const made = await writeTag(t.quarantine(), {
+  const objectsDir = t.quarantine()
+  const made = await writeTag(objectsDir, {
     name,
     target,
     targetType: 'commit',
     tagger: ann,
     message: 'first  ',
   })
-  t.adopt(made.packDir)
-  t.git(['update-ref', 'refs/tags/v1.0', made.tag])
+  t.adopt(join(objectsDir, 'pack'))
+  t.git(['update-ref', 'refs/tags/v1.0', made])
   t.git(['fsck', '--strict'])
   t.git(['tag', '-a', '-m', 'first', 'stock', target])
   const body = (rev: string) => t.git(['cat-file', 'tag', rev]).replace('tag stock', 'tag v1.0')
-  assert.equal(body(made.tag), body('stock'))
+  assert.equal(body(made), body('stock'))
 })
 
 test('a large file and many files make a sound pack', async () => {

@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
-  emptyTreeOid,
+  EMPTY_TREE_OID,
   type FilePath,
   type Oid,
   parseFilePath,
@@ -12,12 +12,13 @@ import {
   type TagName,
   type TreePath,
 } from '../names.ts'
-import { GitError, type Repo } from '../process/command.ts'
-import { formatCommit, formatTag, type Person, type Tag } from './format.ts'
+import { GitError, type OpenRepo } from '../process/command.ts'
+import { formatCommit, formatTag, type GitPerson, type Tag } from './format.ts'
 import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './pack-writer.ts'
 import { withObjects } from './reader.ts'
 import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
 
+/** A file, an executable file, a symbolic link. */
 export type FileMode = '100644' | '100755' | '120000'
 
 /** Applied in the order given. Paths are checked here, whoever they come from. */
@@ -27,16 +28,16 @@ export type Change =
   | { op: 'delete'; path: string }
   | { op: 'move'; from: string; to: string }
 
-export type NewCommit = {
+interface NewCommit {
   parent?: Oid
   changes: readonly Change[]
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
 }
 
-export type CommitResult =
-  | { unchanged: false; commit: Oid; tree: Oid; packDir: string }
+type CommitResult =
+  | { unchanged: false; commit: Oid; tree: Oid }
   /** The tree equals the parent's; nothing was written. */
   | { unchanged: true; tree: Oid }
 
@@ -50,35 +51,44 @@ export class InvalidParent extends Error {
   }
 }
 
-/** `quarantine` is an object directory; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
-export async function writeCommit(repo: Repo, quarantine: string, wanted: NewCommit): Promise<CommitResult> {
+/** `objectsDir` is a quarantine; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
+export async function writeCommit(
+  repo: OpenRepo,
+  objectsDir: string,
+  wanted: NewCommit,
+): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
-  const changes = wanted.changes.map(checked)
+  const changes = wanted.changes.map(checkChange)
   const objects = createObjectSet()
   const { base, tree } = parent
     ? await withObjects(repo, async (reader) => {
         const base = (await reader.findCommit(parent))?.tree
         if (!base) throw new InvalidParent(parent)
-        return { base, tree: await applied(changes, objects, await editTree(base, reader.findTree)) }
+        return { base, tree: await applyChanges(changes, objects, await editTree(base, reader.findTree)) }
       })
-    : { base: emptyTreeOid, tree: await applied(changes, objects, await editTree(emptyTreeOid, noTree)) }
+    : {
+        base: EMPTY_TREE_OID,
+        tree: await applyChanges(changes, objects, await editTree(EMPTY_TREE_OID, noTree)),
+      }
   if (tree === base) return { unchanged: true, tree }
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const pack = await writePack(quarantine, objects)
+  const pack = await writePack(objectsDir, objects)
   const submodules = changes.map(targetOf).find(mayBeSubmodulesFile)
-  if (submodules) await checkSubmodules(repo, quarantine, pack, submodules)
-  return { unchanged: false, commit, tree, packDir: pack.packDir }
+  if (submodules) await checkSubmodules(repo, { objectsDir, pack, path: submodules })
+  return { unchanged: false, commit, tree }
 }
 
-export type NewTag = Tag & { name: TagName }
+interface NewTag extends Tag {
+  name: TagName
+}
 
-/** Writes an annotated tag object. Whether the target exists is for the caller to have seen. */
-export async function writeTag(quarantine: string, tag: NewTag): Promise<{ tag: Oid; packDir: string }> {
+/** Writes an annotated tag object, and gives its id. Whether the target exists is for the caller to have seen. */
+export async function writeTag(objectsDir: string, tag: NewTag): Promise<Oid> {
   const objects = createObjectSet()
   const oid = objects.add('tag', formatTag(tag))
-  const { packDir } = await writePack(quarantine, objects)
-  return { tag: oid, packDir }
+  await writePack(objectsDir, objects)
+  return oid
 }
 
 const noTree = async () => undefined
@@ -88,7 +98,7 @@ type CheckedChange =
   | { op: 'delete'; path: TreePath }
   | { op: 'move'; from: TreePath; to: TreePath }
 
-function checked(change: Change): CheckedChange {
+function checkChange(change: Change): CheckedChange {
   const path = (text: string) => {
     const parsed = parseTreePath(text)
     if (!parsed) throw new InvalidTree(text, 'bad_path')
@@ -102,7 +112,7 @@ function checked(change: Change): CheckedChange {
   return { op: 'put', path: path(change.path), bytes, mode }
 }
 
-async function applied(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
+async function applyChanges(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
   for (const change of changes) {
     if (change.op === 'put') await tree.put(change.path, change.mode, objects.add('blob', change.bytes))
     else if (change.op === 'delete') await tree.remove(change.path)
@@ -120,15 +130,13 @@ function mayBeSubmodulesFile(path: TreePath): boolean {
 
 /** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
 async function checkSubmodules(
-  repo: Repo,
-  quarantine: string,
-  pack: WrittenPack,
-  path: TreePath,
+  repo: OpenRepo,
+  { objectsDir, pack, path }: { objectsDir: string; pack: WrittenPack; path: TreePath },
 ): Promise<void> {
   const inPackDir = (name: string) => parseFilePath(resolve(pack.packDir, name)) as FilePath
   const index = inPackDir('check.idx')
   try {
-    await repo.with({ quarantine: { objects: quarantine } }).run({
+    await repo.with({ quarantine: { objectsDir } }).run({
       verb: 'index-pack',
       options: ['--strict', '--no-rev-index', '-o'],
       values: [index, inPackDir(`${pack.name}.pack`)],

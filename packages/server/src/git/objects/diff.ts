@@ -1,17 +1,18 @@
 // What differs between two commits: files, counts and patches, all bounded.
 
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
-import { countAheadBehind, type ListedCommit, listCommits, mergeBases } from './history.ts'
+import type { OpenRepo } from '../process/command.ts'
+import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from './history.ts'
+import { splitNul } from './nul-fields.ts'
 import { diffConfig, readPatches } from './patches.ts'
-import { decodePath, type PathText, splitNul } from './path-text.ts'
 
-export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
+type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
 
-export type FileChange = PathText & {
+interface FileChange {
+  path: string
   status: FileStatus
-  /** Where a renamed file was, and how much of it is the same, in percent. */
-  from?: PathText & { similarity: number }
+  /** Where a renamed file was. */
+  from?: string
   oldMode: string
   newMode: string
   oldOid: Oid
@@ -21,13 +22,12 @@ export type FileChange = PathText & {
   binary: boolean
 }
 
-export type FilePatch = FileChange & {
+export interface FilePatch extends FileChange {
   /** Unified diff with its header; absent when it is beyond a bound. */
   patch?: string
-  patchTruncated: boolean
 }
 
-export type Changes<File> = {
+interface Diff<File> {
   files: File[]
   /** More files changed than are listed. */
   truncated: boolean
@@ -35,9 +35,13 @@ export type Changes<File> = {
   total: { files: number; additions: number; deletions: number }
 }
 
-export type DiffLimits = { maxFiles?: number; maxPatchBytes?: number; maxTotalBytes?: number }
+interface DiffLimits {
+  maxFiles?: number
+  maxPatchBytes?: number
+  maxTotalBytes?: number
+}
 
-export type CompareRequest = DiffLimits & {
+interface CompareRequest extends DiffLimits {
   base: Oid
   head: Oid
   /** 'three-dot' (default) shows what head did since it left base; 'two-dot' compares the two as they are. */
@@ -46,7 +50,7 @@ export type CompareRequest = DiffLimits & {
   maxCommits?: number
 }
 
-export type Comparison = Changes<FilePatch> & {
+interface Comparison extends Diff<FilePatch> {
   /** Undefined when the two share no history; then three-dot shows what two-dot shows. */
   mergeBase: Oid | undefined
   ahead: number
@@ -55,9 +59,10 @@ export type Comparison = Changes<FilePatch> & {
   moreCommits: boolean
 }
 
-export async function compareCommits(repo: Repo, request: CompareRequest): Promise<Comparison> {
+/** How two commits differ, and which commits lie between them. */
+export async function compareCommits(repo: OpenRepo, request: CompareRequest): Promise<Comparison> {
   const { base, head, mode = 'three-dot', maxCommits = 100 } = request
-  const [mergeBase] = await mergeBases(repo, base, head)
+  const [mergeBase] = await findMergeBases(repo, base, head)
   const from = mode === 'three-dot' ? (mergeBase ?? base) : base
   const [counts, listed, changes] = await Promise.all([
     countAheadBehind(repo, base, head),
@@ -67,15 +72,9 @@ export async function compareCommits(repo: Repo, request: CompareRequest): Promi
   return { mergeBase, ...counts, commits: listed.commits, moreCommits: listed.more, ...changes }
 }
 
-/** Files and patches from one commit or tree to another. */
-export async function diff(
-  repo: Repo,
-  from: Oid,
-  to: Oid,
-  limits: DiffLimits = {},
-): Promise<Changes<FilePatch>> {
+async function diff(repo: OpenRepo, from: Oid, to: Oid, limits: DiffLimits = {}): Promise<Diff<FilePatch>> {
   const { maxPatchBytes = 256 * 1024, maxTotalBytes = 4 * 1024 * 1024 } = limits
-  const changes = await listChanges(repo, from, to, limits)
+  const changes = await listChangedFiles(repo, from, to, limits)
   if (changes.files.length === 0) return { ...changes, files: [] }
   const patches = await readPatches(repo, from, to, {
     // A change of type is shown as a deletion and a creation.
@@ -85,18 +84,18 @@ export async function diff(
   })
   const files = changes.files.map((file, i) => {
     const patch = patches[i]
-    return patch === undefined ? { ...file, patchTruncated: true } : { ...file, patch, patchTruncated: false }
+    return patch === undefined ? file : { ...file, patch }
   })
   return { ...changes, files }
 }
 
 /** Files only, in the order of their paths. */
-export async function listChanges(
-  repo: Repo,
+async function listChangedFiles(
+  repo: OpenRepo,
   from: Oid,
   to: Oid,
   { maxFiles = 300 }: { maxFiles?: number } = {},
-): Promise<Changes<FileChange>> {
+): Promise<Diff<FileChange>> {
   const { stdout, truncated } = await repo.run({
     verb: 'diff-tree',
     options: [
@@ -167,12 +166,10 @@ function parseChanges(output: Buffer): FileChange[] {
 function parseRaw(entry: string, nextPath: () => Buffer): FileChange {
   const [oldMode = '', newMode = '', oldOid = '', newOid = '', letter = ''] = entry.split(' ')
   const status = statuses[letter.charAt(0)] ?? 'modified'
-  const first = decodePath(nextPath())
-  const renamed = status === 'renamed' && { from: { ...first, similarity: Number(letter.slice(1)) } }
+  const path = nextPath().toString('utf8')
   return {
-    ...(renamed ? decodePath(nextPath()) : first),
+    ...(status === 'renamed' ? { path: nextPath().toString('utf8'), from: path } : { path }),
     status,
-    ...renamed,
     oldMode,
     newMode,
     oldOid: oldOid as Oid,

@@ -1,24 +1,29 @@
 // The bytes of git objects, both ways: lenient in reading what history holds, strict in what is written.
 
 import { createHash } from 'node:crypto'
-import { type Oid, parseOid, zeroOid } from '../names.ts'
+import { type Oid, parseOid, ZERO_OID } from '../names.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
 /** Who and when. Time is Unix milliseconds (git keeps whole seconds), the timezone like +0200. */
-export type Person = { name: string; email: string; time: number; timezone: string }
+export interface GitPerson {
+  name: string
+  email: string
+  time: number
+  timezone: string
+}
 
-export type Commit = {
+export interface Commit {
   tree: Oid
   parents: Oid[]
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
   /** A signature is present; whether it is good is not known here. */
   signed: boolean
 }
 
-export type TreeEntry = {
+export interface TreeEntry {
   /** Six octal digits, such as 100644 or 040000. */
   mode: string
   /** 'commit' is a submodule. */
@@ -29,6 +34,7 @@ export type TreeEntry = {
   rawName?: Buffer
 }
 
+/** The id that git gives an object of this content. */
 export function oidOf(type: ObjectType, content: Uint8Array): Oid {
   return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex') as Oid
 }
@@ -39,7 +45,7 @@ export function parseCommit(bytes: Buffer): Commit {
   const text = decoder(first('encoding')?.toString('latin1'))
   const person = (name: string) => parsePerson(text(first(name) ?? Buffer.alloc(0)))
   return {
-    tree: oidIn(first('tree')) ?? zeroOid,
+    tree: oidIn(first('tree')) ?? ZERO_OID,
     parents: headers.flatMap(([key, value]) => (key === 'parent' && oidIn(value)) || []),
     author: person('author'),
     committer: person('committer'),
@@ -79,6 +85,7 @@ function named(raw: Buffer): { name: string; rawName?: Buffer } {
   return raw.equals(Buffer.from(name)) ? { name } : { name, rawName: Buffer.from(raw) }
 }
 
+/** The exact bytes of an entry's name. */
 export const nameBytes = (entry: { name: string; rawName?: Buffer }) =>
   entry.rawName ?? Buffer.from(entry.name)
 
@@ -98,6 +105,7 @@ export function formatTree(entries: readonly TreeEntry[]): Buffer {
   return Buffer.concat(parts)
 }
 
+/** Cleans the message as git would. */
 export function formatCommit(commit: Omit<Commit, 'signed'>): Buffer {
   const lines = [
     `tree ${commit.tree}`,
@@ -108,7 +116,13 @@ export function formatCommit(commit: Omit<Commit, 'signed'>): Buffer {
   return Buffer.from(`${lines.join('\n')}\n\n${cleanMessage(commit.message)}`)
 }
 
-export type Tag = { name: string; target: Oid; targetType: ObjectType; tagger: Person; message: string }
+export interface Tag {
+  name: string
+  target: Oid
+  targetType: ObjectType
+  tagger: GitPerson
+  message: string
+}
 
 export function formatTag(tag: Tag): Buffer {
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${formatPerson(tag.tagger)}`
@@ -147,7 +161,7 @@ function decoder(encoding: string | undefined): (bytes: Buffer) => string {
   }
 }
 
-function parsePerson(line: string): Person {
+function parsePerson(line: string): GitPerson {
   const open = line.indexOf('<')
   if (open < 0) return { name: line.trim(), email: '', time: 0, timezone: '+0000' }
   const closing = line.indexOf('>', open)
@@ -164,7 +178,7 @@ function parsePerson(line: string): Person {
   }
 }
 
-function formatPerson(person: Person): string {
+function formatPerson(person: GitPerson): string {
   const seconds = Math.min(Math.max(0, Math.floor(person.time / 1000)), 2 ** 40) || 0
   const timezone = /^[+-](0\d|1[0-4])[0-5]\d$/.test(person.timezone) ? person.timezone : '+0000'
   const email = withoutCrud(person.email)

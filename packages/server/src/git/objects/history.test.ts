@@ -3,7 +3,7 @@ import test from 'node:test'
 import { createTestRepo, path } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import { GitError } from '../process/command.ts'
-import { countAheadBehind, isAncestor, listCommits, mergeBases } from './history.ts'
+import { countAheadBehind, findMergeBases, isAncestor, listCommits } from './history.ts'
 
 function branchedRepo() {
   const t = createTestRepo()
@@ -50,8 +50,8 @@ test('knows ancestors, common ancestors and distances', async () => {
   assert.equal(await isAncestor(t.repo, a, merged), true)
   assert.equal(await isAncestor(t.repo, a, a), true)
   assert.equal(await isAncestor(t.repo, left, right), false)
-  assert.deepEqual(await mergeBases(t.repo, left, right), [b])
-  assert.deepEqual(await mergeBases(t.repo, left, t.commit({ z: 'z' })), [])
+  assert.deepEqual(await findMergeBases(t.repo, left, right), [b])
+  assert.deepEqual(await findMergeBases(t.repo, left, t.commit({ z: 'z' })), [])
   assert.deepEqual(await countAheadBehind(t.repo, left, right), { ahead: 2, behind: 1 })
 })
 

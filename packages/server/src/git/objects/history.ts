@@ -1,13 +1,15 @@
 // Questions about commits and their ancestors.
 
 import { excluding, type Oid, parseOid, symmetricRange, type TreePath } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 import type { Commit } from './format.ts'
 import { withObjects } from './reader.ts'
 
-export type ListedCommit = Commit & { oid: Oid }
+export interface ListedCommit extends Commit {
+  oid: Oid
+}
 
-export type CommitQuery = {
+interface CommitQuery {
   from: Oid
   /** Leave out what is reachable from here. */
   notIn?: Oid
@@ -20,7 +22,7 @@ export type CommitQuery = {
 
 /** Newest first. `more` says whether another page follows. */
 export async function listCommits(
-  repo: Repo,
+  repo: OpenRepo,
   query: CommitQuery,
 ): Promise<{ commits: ListedCommit[]; more: boolean }> {
   const oids = await listCommitOids(repo, { ...query, limit: query.limit + 1 })
@@ -38,7 +40,7 @@ export async function listCommits(
   })
 }
 
-async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
+async function listCommitOids(repo: OpenRepo, query: CommitQuery): Promise<Oid[]> {
   const { from, notIn, path, skip = 0, limit } = query
   const { stdout } = await repo.run({
     verb: 'rev-list',
@@ -49,7 +51,8 @@ async function listCommitOids(repo: Repo, query: CommitQuery): Promise<Oid[]> {
   return oidLines(stdout)
 }
 
-export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<boolean> {
+/** Whether `of` has everything that `ancestor` has. */
+export async function isAncestor(repo: OpenRepo, ancestor: Oid, of: Oid): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'merge-base',
     options: ['--is-ancestor'],
@@ -60,7 +63,7 @@ export async function isAncestor(repo: Repo, ancestor: Oid, of: Oid): Promise<bo
 }
 
 /** The best common ancestors; none when the histories are unrelated. */
-export async function mergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]> {
+export async function findMergeBases(repo: OpenRepo, a: Oid, b: Oid): Promise<Oid[]> {
   const { stdout } = await repo.run({
     verb: 'merge-base',
     options: ['--all'],
@@ -72,7 +75,7 @@ export async function mergeBases(repo: Repo, a: Oid, b: Oid): Promise<Oid[]> {
 
 /** How many commits `head` has that `base` has not, and the other way round. */
 export async function countAheadBehind(
-  repo: Repo,
+  repo: OpenRepo,
   base: Oid,
   head: Oid,
 ): Promise<{ ahead: number; behind: number }> {

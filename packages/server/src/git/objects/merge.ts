@@ -6,59 +6,55 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
-import { formatCommit, type ObjectType, type Person } from './format.ts'
-import { mergeBases } from './history.ts'
+import type { OpenRepo } from '../process/command.ts'
+import { formatCommit, type GitPerson, type ObjectType } from './format.ts'
+import { findMergeBases } from './history.ts'
+import { splitNul } from './nul-fields.ts'
 import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
-import { decodePath, type PathText, splitNul } from './path-text.ts'
 import { withObjects } from './reader.ts'
 
-export type MergeRequest = {
+export interface MergeRequest {
   /** What is merged into; the first parent. */
   ours: Oid
   theirs: Oid
   /** A merge commit in any case; a fast-forward where one will do; or one commit with all of their changes. */
   strategy: 'merge' | 'fast-forward' | 'squash'
-  author: Person
-  committer: Person
+  author: GitPerson
+  committer: GitPerson
   message: string
   /** Default 1000. */
   maxConflicts?: number
 }
 
-export type MergeResult =
+type MergeResult =
   /** Ours has everything already. */
   | { outcome: 'up-to-date' }
   | { outcome: 'fast-forward'; commit: Oid }
-  | { outcome: 'merged'; commit: Oid; tree: Oid; packDir: string }
+  | { outcome: 'merged'; commit: Oid }
   | { outcome: 'conflict'; conflicts: Conflict[]; truncated: boolean }
   /** The two share no history. */
   | { outcome: 'unrelated' }
 
-export type Conflict = PathText & {
+interface Conflict {
+  path: string
   /** Git's words, such as `contents` or `modify/delete`. */
   kinds: string[]
-  base?: Side
-  ours?: Side
-  theirs?: Side
 }
 
-type Side = { mode: string; oid: Oid }
-
-/** `quarantine` is an object directory that is thrown away once its packs are taken. */
+/** `objectsDir` is a quarantine, which is thrown away once its packs are taken. */
 export async function mergeCommits(
-  repo: Repo,
-  quarantine: string,
+  repo: OpenRepo,
+  objectsDir: string,
   request: MergeRequest,
 ): Promise<MergeResult> {
   const { ours, theirs, strategy, maxConflicts = 1000 } = request
-  const bases = await mergeBases(repo, ours, theirs)
+  const bases = await findMergeBases(repo, ours, theirs)
   if (bases.length === 0) return { outcome: 'unrelated' }
   if (bases.includes(theirs)) return { outcome: 'up-to-date' }
   if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }
 
-  await mkdir(quarantine, { recursive: true })
-  const inQuarantine = repo.with({ quarantine: { objects: quarantine } })
+  await mkdir(objectsDir, { recursive: true })
+  const inQuarantine = repo.with({ quarantine: { objectsDir } })
   const { exitCode, stdout } = await inQuarantine.run({
     verb: 'merge-tree',
     options: ['--write-tree', '--messages', '-z'],
@@ -77,17 +73,17 @@ export async function mergeCommits(
     }
   }
   if (strategy === 'squash' && tree === (await treeOf(repo, ours))) return { outcome: 'up-to-date' }
-  return commitMerge(quarantine, tree, request)
+  return commitMerge(objectsDir, tree, request)
 }
 
-async function commitMerge(quarantine: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
+async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
   const { ours, theirs, strategy, author, committer, message } = request
   const objects = createObjectSet()
-  await addLooseObjects(quarantine, objects)
+  await addLooseObjects(objectsDir, objects)
   const parents = strategy === 'squash' ? [ours] : [ours, theirs]
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const { packDir } = await writePack(quarantine, objects)
-  return { outcome: 'merged', commit, tree, packDir }
+  await writePack(objectsDir, objects)
+  return { outcome: 'merged', commit }
 }
 
 /**
@@ -101,15 +97,12 @@ function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
   const conflicts = new Map<string, Conflict>()
   const at = (raw: Buffer) => {
     const key = raw.toString('latin1')
-    const conflict = conflicts.get(key) ?? { ...decodePath(raw), kinds: [] }
+    const conflict = conflicts.get(key) ?? { path: raw.toString('utf8'), kinds: [] }
     conflicts.set(key, conflict)
     return conflict
   }
   for (let field = next(); field && field.length > 0; field = next()) {
-    const tab = field.indexOf(0x09)
-    const [mode = '', oid = '', stage] = field.toString('latin1', 0, tab).split(' ')
-    const side = stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs'
-    at(field.subarray(tab + 1))[side] = { mode, oid: oid as Oid }
+    at(field.subarray(field.indexOf(0x09) + 1))
   }
   for (let count = next(); count; count = next()) {
     const paths = Array.from({ length: Number(count) }, next)
@@ -123,12 +116,12 @@ function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
 const inflated = promisify(inflate)
 
 /** What merge-tree wrote: files of two and thirty-eight hex digits, each a deflated header and content. */
-async function addLooseObjects(objectDirectory: string, objects: ObjectSet): Promise<void> {
+async function addLooseObjects(objectsDir: string, objects: ObjectSet): Promise<void> {
   const isFolder = (entry: Dirent) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)
-  const folders = (await readdir(objectDirectory, { withFileTypes: true })).filter(isFolder)
+  const folders = (await readdir(objectsDir, { withFileTypes: true })).filter(isFolder)
   for (const folder of folders) {
-    for (const file of await readdir(join(objectDirectory, folder.name))) {
-      const bytes = await inflated(await readFile(join(objectDirectory, folder.name, file)))
+    for (const file of await readdir(join(objectsDir, folder.name))) {
+      const bytes = await inflated(await readFile(join(objectsDir, folder.name, file)))
       const header = bytes.indexOf(0)
       const [type] = bytes.toString('latin1', 0, header).split(' ')
       objects.add(type as ObjectType, bytes.subarray(header + 1))
@@ -136,6 +129,6 @@ async function addLooseObjects(objectDirectory: string, objects: ObjectSet): Pro
   }
 }
 
-async function treeOf(repo: Repo, commit: Oid): Promise<Oid | undefined> {
+async function treeOf(repo: OpenRepo, commit: Oid): Promise<Oid | undefined> {
   return withObjects(repo, async (objects) => (await objects.findCommit(commit))?.tree)
 }

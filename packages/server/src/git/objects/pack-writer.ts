@@ -15,9 +15,15 @@ import { type ObjectType, oidOf } from './format.ts'
 const compressInThread = promisify(deflate)
 
 /** Objects to be written, each once. */
-export type ObjectSet = { add(type: ObjectType, content: Uint8Array): Oid } & Iterable<NewObject>
+export interface ObjectSet extends Iterable<NewObject> {
+  add(type: ObjectType, content: Uint8Array): Oid
+}
 
-export type NewObject = { oid: Oid; type: ObjectType; content: Uint8Array }
+interface NewObject {
+  oid: Oid
+  type: ObjectType
+  content: Uint8Array
+}
 
 export function createObjectSet(): ObjectSet {
   const objects = new Map<Oid, NewObject>()
@@ -31,11 +37,14 @@ export function createObjectSet(): ObjectSet {
   }
 }
 
-export type WrittenPack = { packDir: string; name: string }
+export interface WrittenPack {
+  packDir: string
+  name: string
+}
 
 /** Writes `pack-<hash>.pack` and `.idx` below the object directory. Whoever keeps them makes them durable. */
-export async function writePack(objectDirectory: string, objects: Iterable<NewObject>): Promise<WrittenPack> {
-  const packDir = join(objectDirectory, 'pack')
+export async function writePack(objectsDir: string, objects: Iterable<NewObject>): Promise<WrittenPack> {
+  const packDir = join(objectsDir, 'pack')
   const { pack, entries, checksum } = await formatPack([...objects])
   const name = `pack-${checksum.toString('hex')}`
   await mkdir(packDir, { recursive: true })
@@ -45,7 +54,11 @@ export async function writePack(objectDirectory: string, objects: Iterable<NewOb
   return { packDir, name }
 }
 
-type Entry = { oid: Buffer; offset: number; crc: number }
+interface Entry {
+  oid: Buffer
+  offset: number
+  crc: number
+}
 
 const typeNumber: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
@@ -61,7 +74,7 @@ async function formatPack(objects: readonly NewObject[]) {
       await othersTurn()
       busySince = performance.now()
     }
-    const bytes = Buffer.concat([entryHeader(type, content.length), await compressed(content)])
+    const bytes = Buffer.concat([entryHeader(type, content.length), await compress(content)])
     entries.push({ oid: Buffer.from(oid, 'hex'), offset, crc: crc32(bytes) })
     parts.push(bytes)
     offset += bytes.length
@@ -73,7 +86,7 @@ async function formatPack(objects: readonly NewObject[]) {
 }
 
 /** Small contents here and now, since handing them to a thread takes longer; large ones without blocking. */
-async function compressed(content: Uint8Array): Promise<Buffer> {
+async function compress(content: Uint8Array): Promise<Buffer> {
   return content.length < 32 * 1024 ? deflateSync(content) : compressInThread(content)
 }
 

@@ -2,12 +2,12 @@
 
 import type { Readable } from 'node:stream'
 import type { Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 
 /** Beyond this size files are taken as binary, so that nobody can make the server compare gigabytes by line. */
 export const diffConfig = { 'core.bigFileThreshold': '8m', 'diff.renameLimit': '1000' }
 
-export type PatchRequest = {
+interface PatchRequest {
   /** For each file, in order, how many `diff --git` sections git prints. */
   sections: readonly number[]
   maxPatchBytes: number
@@ -15,11 +15,11 @@ export type PatchRequest = {
 }
 
 // What may be read beyond the bound to reach small patches behind large ones.
-const readFactor = 16
+const READ_FACTOR = 16
 
 /** One text per file, undefined for those beyond a bound. */
 export async function readPatches(
-  repo: Repo,
+  repo: OpenRepo,
   from: Oid,
   to: Oid,
   { sections, maxPatchBytes, maxTotalBytes }: PatchRequest,
@@ -34,7 +34,7 @@ export async function readPatches(
   const patches: (string | undefined)[] = []
   let kept = 0
   let pending: (Buffer | undefined)[] = []
-  for await (const section of readSections(process.stdout, maxPatchBytes, maxTotalBytes * readFactor)) {
+  for await (const section of readSections(process.stdout, maxPatchBytes, maxTotalBytes * READ_FACTOR)) {
     pending.push(section)
     if (pending.length < (sections[patches.length] ?? 1)) continue
     const whole = pending.every((part) => part !== undefined) ? Buffer.concat(pending) : undefined
@@ -48,7 +48,7 @@ export async function readPatches(
   return patches
 }
 
-const mark = Buffer.from('\ndiff --git ')
+const SECTION_MARK = Buffer.from('\ndiff --git ')
 
 /**
  * Splits at lines that start with `diff --git`; lines of content start with a space, a sign or a backslash.
@@ -65,15 +65,15 @@ async function* readSections(
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     read += chunk.length
     section = Buffer.concat([section, chunk])
-    for (let at = section.indexOf(mark); at >= 0; at = section.indexOf(mark)) {
+    for (let at = section.indexOf(SECTION_MARK); at >= 0; at = section.indexOf(SECTION_MARK)) {
       yield tooLong || at + 1 > maxSection ? undefined : section.subarray(0, at + 1)
       section = section.subarray(at + 1)
       tooLong = false
     }
-    if (section.length > maxSection + mark.length) {
+    if (section.length > maxSection + SECTION_MARK.length) {
       tooLong = true
       // Enough to recognise a mark that began in this chunk.
-      section = section.subarray(-mark.length)
+      section = section.subarray(-SECTION_MARK.length)
     }
     if (read > maxRead) return
   }

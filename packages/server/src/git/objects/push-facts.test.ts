@@ -66,7 +66,7 @@ test('a long list of paths is cut and says so', async () => {
 /** What one process found out about an update; undefined when it leaves it to the others. */
 const read = async (before: Oid | null, after: Oid) => {
   const update = { before, after }
-  return (await describeUpdates(repo.repo, [after], [update])).facts.get(update)
+  return (await describeUpdates(repo.repo, { oids: [after], updates: [update] })).facts.get(update)
 }
 
 test('a straight move is understood from its objects, with the same result', async () => {
@@ -108,7 +108,7 @@ test('what is not a straight move, or a large one, is left to git', async () => 
 
 test('a straight move is whole only when all that each commit adds is there', async () => {
   const isWhole = async (before: Oid, after: Oid) =>
-    (await describeUpdates(repo.repo, [after], [{ before, after }])).whole.has(after)
+    (await describeUpdates(repo.repo, { oids: [after], updates: [{ before, after }] })).whole.has(after)
   const commitOf = (listing: string, parent: Oid) =>
     oid(repo.git(['commit-tree', repo.git(['mktree', '--missing'], listing), '-p', parent, '-m', 'x']))
   const listing = repo.git(['ls-tree', first])

@@ -1,25 +1,26 @@
 // What is worth knowing about a push besides that it happened: asked once, when it is made, and kept in its event.
 
-import { emptyTreeOid, type Oid } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import { EMPTY_TREE_OID, type Oid } from '../names.ts'
+import type { OpenRepo } from '../process/command.ts'
 import type { ObjectType } from './format.ts'
-import { countAheadBehind, mergeBases } from './history.ts'
+import { countAheadBehind, findMergeBases } from './history.ts'
 import { type ObjectReader, withObjects } from './reader.ts'
 import { diffTrees } from './tree-diff.ts'
 
-export type Tip = {
+/** What a ref is, or shall be, at. */
+interface TipInfo {
   type: ObjectType
   /** What an annotated tag finally points to, null for everything else. */
   peeled: Oid | null
 }
 
 /** What each id is. An id that is missing, or a tag of something missing, has no entry. */
-export async function describeTips(repo: Repo, oids: readonly Oid[]): Promise<Map<Oid, Tip>> {
-  return (await describeUpdates(repo, oids, [])).tips
+export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
+  return (await describeUpdates(repo, { oids, updates: [] })).tips
 }
 
-export type Described<Update> = {
-  tips: Map<Oid, Tip>
+interface Described<Update> {
+  tips: Map<Oid, TipInfo>
   /** For updates that are easily understood, as most are. The others are for `gatherFacts`. */
   facts: Map<Update, UpdateFacts>
   /** Tips of such updates that have everything below them if their `before` has, so that git need not look. */
@@ -28,13 +29,15 @@ export type Described<Update> = {
 
 /** Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. */
 export async function describeUpdates<Update extends BranchUpdate>(
-  repo: Repo,
-  oids: readonly Oid[],
-  updates: readonly Update[],
-  there?: Promise<unknown>,
+  repo: OpenRepo,
+  {
+    oids,
+    updates,
+    there,
+  }: { oids: readonly Oid[]; updates: readonly Update[]; there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
   const distinct = [...new Set(oids)]
-  const tips = new Map<Oid, Tip>()
+  const tips = new Map<Oid, TipInfo>()
   const facts = new Map<Update, UpdateFacts>()
   const whole = new Set<Oid>()
   if (distinct.length === 0) return { tips, facts, whole }
@@ -59,9 +62,13 @@ export async function describeUpdates<Update extends BranchUpdate>(
 }
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
-export type BranchUpdate = { before: Oid | null; after: Oid }
+interface BranchUpdate {
+  before: Oid | null
+  after: Oid
+}
 
-export type UpdateFacts = {
+/** What the event of a push says about a branch. */
+export interface UpdateFacts {
   /** True for a new branch too. */
   fastForward: boolean
   /** Commits that the branch gained; for a new one, those that no other ref had. */
@@ -71,11 +78,14 @@ export type UpdateFacts = {
   pathsTruncated: boolean
 }
 
-export type FactsOptions = { base?: Oid | null; maxPaths?: number }
+interface FactsOptions {
+  base?: Oid | null
+  maxPaths?: number
+}
 
-const maxStraightCommits = 20
-const maxTreesRead = 100
-const defaultMaxPaths = 1000
+const MAX_STRAIGHT_COMMITS = 20
+const MAX_TREES_READ = 100
+const DEFAULT_MAX_PATHS = 1000
 
 /**
  * A branch that moved straight ahead by a few commits, with few directories changed. Each commit is held against its
@@ -92,17 +102,18 @@ async function readStraightMove(
   for (let oid = after; oid !== before; ) {
     const commit = await objects.findCommit(oid)
     const [parent, ...others] = commit?.parents ?? []
-    if (!commit || !parent || others.length > 0 || trees.length === maxStraightCommits) return undefined
+    if (!commit || !parent || others.length > 0 || trees.length === MAX_STRAIGHT_COMMITS) return undefined
     trees.push(commit.tree)
     oid = parent
   }
   const [tip] = trees
-  const all = tip && (await diffTrees(objects, start.tree, tip, maxTreesRead))
-  if (!all || all.paths.length > defaultMaxPaths) return undefined
+  const all = tip && (await diffTrees(objects, { before: start.tree, after: tip, maxTrees: MAX_TREES_READ }))
+  if (!all || all.paths.length > DEFAULT_MAX_PATHS) return undefined
   const blobs = new Set(trees.length === 1 ? all.blobs : [])
   if (trees.length > 1)
     for (const [i, tree] of trees.entries()) {
-      const step = await diffTrees(objects, trees[i + 1] ?? start.tree, tree, maxTreesRead)
+      const parent = trees[i + 1] ?? start.tree
+      const step = await diffTrees(objects, { before: parent, after: tree, maxTrees: MAX_TREES_READ })
       if (!step) return undefined
       for (const blob of step.blobs) blobs.add(blob)
     }
@@ -115,19 +126,19 @@ async function readStraightMove(
 
 /** Refs must still be as they were before the push. */
 export async function gatherFacts(
-  repo: Repo,
+  repo: OpenRepo,
   { before, after }: BranchUpdate,
-  { base = null, maxPaths = defaultMaxPaths }: FactsOptions = {},
+  { base = null, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
 ): Promise<UpdateFacts> {
-  const start = before ?? (base && (await mergeBases(repo, base, after))[0]) ?? emptyTreeOid
+  const start = before ?? (base && (await findMergeBases(repo, base, after))[0]) ?? EMPTY_TREE_OID
   const [counted, changed] = await Promise.all([
     before ? countAheadBehind(repo, before, after) : { ahead: await countNew(repo, after), behind: 0 },
-    listChangedPaths(repo, start, after, maxPaths),
+    listChangedPaths(repo, { from: start, to: after, maxPaths }),
   ])
   return { fastForward: counted.behind === 0, commitCount: counted.ahead, ...changed }
 }
 
-async function countNew(repo: Repo, after: Oid): Promise<number> {
+async function countNew(repo: OpenRepo, after: Oid): Promise<number> {
   const { stdout } = await repo.run({
     verb: 'rev-list',
     options: ['--count', '--stdin', '--not', '--all'],
@@ -136,14 +147,17 @@ async function countNew(repo: Repo, after: Oid): Promise<number> {
   return Number(stdout.toString())
 }
 
-const maxPathBytes = 1024 * 1024
+const MAX_PATH_BYTES = 1024 * 1024
 
-async function listChangedPaths(repo: Repo, from: Oid, to: Oid, maxPaths: number) {
+async function listChangedPaths(
+  repo: OpenRepo,
+  { from, to, maxPaths }: { from: Oid; to: Oid; maxPaths: number },
+) {
   const { stdout, truncated } = await repo.run({
     verb: 'diff-tree',
     options: ['-r', '-z', '--name-only', '--no-renames'],
     values: [from, to],
-    maxBytes: maxPathBytes,
+    maxBytes: MAX_PATH_BYTES,
     truncate: true,
   })
   // Each path ends with a NUL; after the last one comes nothing, or a path that was cut.

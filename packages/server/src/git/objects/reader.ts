@@ -17,7 +17,7 @@ import {
   tagRef,
 } from '../names.ts'
 import { createByteSource } from '../process/byte-source.ts'
-import type { GitProcess, Repo } from '../process/command.ts'
+import type { GitProcess, OpenRepo } from '../process/command.ts'
 import {
   type Commit,
   nameBytes,
@@ -28,11 +28,17 @@ import {
   type TreeEntry,
 } from './format.ts'
 
-export type ObjectInfo = { type: ObjectType; size: number }
+interface ObjectInfo {
+  type: ObjectType
+  size: number
+}
 
 /** Directories and submodules have no size. */
-export type SizedEntry = TreeEntry & { size?: number }
+interface SizedEntry extends TreeEntry {
+  size?: number
+}
 
+/** An object has more bytes than somebody was ready to read. */
 export class ObjectTooLarge extends Error {
   override readonly name = 'ObjectTooLarge'
   readonly oid: Oid
@@ -45,8 +51,7 @@ export class ObjectTooLarge extends Error {
 }
 
 /** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
-export type ObjectReader = {
-  findInfo(oid: Oid): Promise<ObjectInfo | undefined>
+export interface ObjectReader {
   /** One answer for each id, asked all at once. */
   listInfo(oids: readonly Oid[]): Promise<(ObjectInfo | undefined)[]>
   /** A message longer than a mebibyte is cut. */
@@ -65,7 +70,7 @@ export type ObjectReader = {
 }
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
-export async function withObjects<T>(repo: Repo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
+export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
   const process = await repo.start({ verb: 'cat-file', options: ['--batch-command'], stdin: 'open' })
   try {
     return await use(createReader(process))
@@ -73,11 +78,6 @@ export async function withObjects<T>(repo: Repo, use: (objects: ObjectReader) =>
     // It only reads, so nobody needs to wait for its end.
     void process.stop()
   }
-}
-
-/** A blob of any size. Reading it to its end or stopping it is up to the caller. */
-export function streamBlob(repo: Repo, oid: Oid): Promise<GitProcess> {
-  return repo.start({ verb: 'cat-file', options: ['blob'], values: [oid] })
 }
 
 /** Short names are branches first, so that a tag cannot take the place of a branch that callers mean. */
@@ -97,9 +97,9 @@ export async function resolveRevision(
   return undefined
 }
 
-const maxCommitBytes = 1024 * 1024
-const maxTreeBytes = 16 * 1024 * 1024
-const maxTagDepth = 32
+const MAX_COMMIT_BYTES = 1024 * 1024
+const MAX_TREE_BYTES = 16 * 1024 * 1024
+const MAX_TAG_DEPTH = 32
 
 function createReader(process: GitProcess): ObjectReader {
   const input = createByteSource(process.stdout)
@@ -115,7 +115,7 @@ function createReader(process: GitProcess): ObjectReader {
     return mine
   }
 
-  async function header(): Promise<ObjectInfo | undefined> {
+  async function readHeader(): Promise<ObjectInfo | undefined> {
     const line = await input.line()
     if (line === undefined) {
       await process.done
@@ -125,11 +125,11 @@ function createReader(process: GitProcess): ObjectReader {
     return size === undefined ? undefined : { type: type as ObjectType, size: Number(size) }
   }
 
-  const findInfo = (oid: Oid) => ask(`info ${oid}\n`, header)
+  const findInfo = (oid: Oid) => ask(`info ${oid}\n`, readHeader)
 
-  function contents(oid: Oid, keep: number): Promise<(ObjectInfo & { bytes: Buffer }) | undefined> {
+  function readContents(oid: Oid, keep: number): Promise<(ObjectInfo & { bytes: Buffer }) | undefined> {
     return ask(`contents ${oid}\n`, async () => {
-      const info = await header()
+      const info = await readHeader()
       if (!info) return undefined
       const bytes = await input.bytes(info.size, keep)
       await input.bytes(1, 0)
@@ -138,14 +138,14 @@ function createReader(process: GitProcess): ObjectReader {
   }
 
   async function findCommit(oid: Oid) {
-    const found = await contents(oid, maxCommitBytes)
+    const found = await readContents(oid, MAX_COMMIT_BYTES)
     return found?.type === 'commit' ? parseCommit(found.bytes) : undefined
   }
 
   async function findTree(oid: Oid) {
-    const found = await contents(oid, maxTreeBytes)
+    const found = await readContents(oid, MAX_TREE_BYTES)
     if (found?.type !== 'tree') return undefined
-    if (found.size > maxTreeBytes) throw new ObjectTooLarge(oid, found.size)
+    if (found.size > MAX_TREE_BYTES) throw new ObjectTooLarge(oid, found.size)
     return parseTree(found.bytes)
   }
 
@@ -154,7 +154,7 @@ function createReader(process: GitProcess): ObjectReader {
     const info = await findInfo(oid)
     if (info?.type !== 'blob') return undefined
     if (info.size > maxBytes) throw new ObjectTooLarge(oid, info.size)
-    return (await contents(oid, maxBytes))?.bytes
+    return (await readContents(oid, maxBytes))?.bytes
   }
 
   async function findEntry(root: Oid, path: TreePath) {
@@ -187,10 +187,10 @@ function createReader(process: GitProcess): ObjectReader {
 
   async function peel(start: Oid) {
     let oid = start
-    for (let depth = 0; depth < maxTagDepth; depth++) {
+    for (let depth = 0; depth < MAX_TAG_DEPTH; depth++) {
       const info = await findInfo(oid)
       if (info?.type !== 'tag') return info && { ...info, oid }
-      const target = parseTagTarget((await contents(oid, maxCommitBytes))?.bytes ?? Buffer.alloc(0))
+      const target = parseTagTarget((await readContents(oid, MAX_COMMIT_BYTES))?.bytes ?? Buffer.alloc(0))
       if (!target) return undefined
       oid = target.oid
     }
@@ -198,7 +198,6 @@ function createReader(process: GitProcess): ObjectReader {
   }
 
   return {
-    findInfo,
     listInfo: (oids) => Promise.all(oids.map(findInfo)),
     findCommit,
     findTree,

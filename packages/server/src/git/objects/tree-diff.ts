@@ -4,11 +4,17 @@ import type { Oid } from '../names.ts'
 import { nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectReader } from './reader.ts'
 
-export type TreeDiff = {
+interface TreeDiff {
   /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
   paths: string[]
   /** The contents of files that were added or changed. */
   blobs: Oid[]
+}
+
+/** A path, and the bytes that git orders it by. */
+interface OrderedPath {
+  path: string
+  bytes: Buffer
 }
 
 /**
@@ -17,11 +23,9 @@ export type TreeDiff = {
  */
 export async function diffTrees(
   objects: ObjectReader,
-  before: Oid,
-  after: Oid,
-  maxTrees: number,
+  { before, after, maxTrees }: { before: Oid; after: Oid; maxTrees: number },
 ): Promise<TreeDiff | undefined> {
-  const changed: { path: string; bytes: Buffer }[] = []
+  const changed: OrderedPath[] = []
   const blobs: Oid[] = []
   let left = maxTrees
 
@@ -37,31 +41,29 @@ export async function diffTrees(
     return byName.size === entries.length ? byName : undefined
   }
 
-  async function compare(
-    old: Oid | undefined,
-    now: Oid | undefined,
-    folder: string,
-    raw: Buffer,
-  ): Promise<boolean> {
+  async function compare(old: Oid | undefined, now: Oid | undefined, folder: OrderedPath): Promise<boolean> {
     const [olds, nows] = await Promise.all([entriesOf(old), entriesOf(now)])
     if (!olds || !nows) return false
     for (const key of new Set([...olds.keys(), ...nows.keys()])) {
       const [was, is] = [olds.get(key), nows.get(key)]
       const entry = is ?? was
       if (!entry || (was?.oid === is?.oid && was?.mode === is?.mode)) continue
-      const path = folder + entry.name
-      const bytes = Buffer.concat([raw, nameBytes(entry)])
+      const path = folder.path + entry.name
+      const bytes = Buffer.concat([folder.bytes, nameBytes(entry)])
       if (is?.type === 'blob') blobs.push(is.oid)
       if (entry.type !== 'tree') changed.push({ path, bytes })
-      else if (!(await compare(was?.oid, is?.oid, `${path}/`, Buffer.concat([bytes, slash])))) return false
+      else {
+        const inside = { path: `${path}/`, bytes: Buffer.concat([bytes, SLASH]) }
+        if (!(await compare(was?.oid, is?.oid, inside))) return false
+      }
     }
     return true
   }
 
-  if (!(await compare(before, after, '', Buffer.alloc(0)))) return undefined
+  if (!(await compare(before, after, { path: '', bytes: Buffer.alloc(0) }))) return undefined
   const paths = changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
   return { paths, blobs }
 }
 
-const slash = Buffer.from('/')
+const SLASH = Buffer.from('/')
 const suffix = ({ type }: TreeEntry) => (type === 'tree' ? '/' : '')

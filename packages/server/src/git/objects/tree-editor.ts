@@ -1,10 +1,10 @@
 // A tree changed in memory. Directories are read only where a change leads into them.
 
-import { emptyTreeOid, type Oid, type TreePath } from '../names.ts'
+import { EMPTY_TREE_OID, type Oid, type TreePath } from '../names.ts'
 import { formatTree, nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectSet } from './pack-writer.ts'
 
-export type InvalidTreeReason =
+type InvalidTreeReason =
   | 'bad_path'
   | 'bad_symlink'
   | 'bad_submodules_file'
@@ -14,6 +14,7 @@ export type InvalidTreeReason =
   | 'parent_is_not_a_directory'
   | 'moved_into_itself'
 
+/** A change that no tree can take. */
 export class InvalidTree extends Error {
   override readonly name = 'InvalidTree'
   readonly path: string
@@ -25,7 +26,7 @@ export class InvalidTree extends Error {
   }
 }
 
-export type TreeEditor = {
+export interface TreeEditor {
   /** Puts a file, replacing a file or submodule of that name. Without a mode an executable file stays one. */
   put(path: TreePath, mode: string | undefined, blob: Oid): Promise<void>
   /** Removes a file or a whole directory. */
@@ -38,10 +39,14 @@ export type TreeEditor = {
 
 type ReadTree = (oid: Oid) => Promise<TreeEntry[] | undefined>
 /** An entry, and its content once something below it was looked at. */
-type Node = { entry: TreeEntry; children?: Directory }
+interface Node {
+  entry: TreeEntry
+  children?: Directory
+}
 // Keyed by the bytes of the name, so that names which are not UTF-8 stay apart.
 type Directory = Map<string, Node>
 
+/** Starts from the tree `base`. */
 export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
   const root = await load(base, read)
 
@@ -105,7 +110,7 @@ function writeDirectory(directory: Directory, objects: ObjectSet): Oid | undefin
 }
 
 async function load(oid: Oid, read: ReadTree): Promise<Directory> {
-  if (oid === emptyTreeOid) return new Map()
+  if (oid === EMPTY_TREE_OID) return new Map()
   const entries = await read(oid)
   if (!entries) throw new Error(`tree ${oid} is missing`)
   return new Map(entries.map((entry) => [nameBytes(entry).toString('latin1'), { entry }]))
@@ -117,7 +122,7 @@ const isEmpty = (node: Node): boolean =>
 const directoryEntry = (name: string): TreeEntry => ({
   mode: '040000',
   type: 'tree',
-  oid: emptyTreeOid,
+  oid: EMPTY_TREE_OID,
   name,
 })
 const keyOf = (name: string) => Buffer.from(name).toString('latin1')

@@ -38,7 +38,7 @@ function packOf(revisions: string, ...options: string[]): Buffer {
 const packOfObjects = (...oids: string[]) =>
   execFileSync('git', ['pack-objects', '--stdout', '-q'], { cwd: source.gitDir, input: oids.join('\n') })
 
-async function* inPieces(bytes: Uint8Array, size = 1000) {
+async function* inChunks(bytes: Uint8Array, size = 1000) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -47,18 +47,18 @@ function quarantined<T>(work: (repo: QuarantinedRepo) => Promise<T>): Promise<T>
 }
 
 const take = (pack: Buffer, maxBytes = 1_000_000) =>
-  quarantined((repo) => ingestPack(repo, { pack: inPieces(pack), maxBytes }))
+  quarantined((repo) => ingestPack(repo, { pack: inChunks(pack), maxBytes }))
 
 test('takes a thin pack into quarantine, completes it, and leaves the repository alone', async () => {
   const thin = packOf(`${second}\n^${first}\n`, '--thin')
   const beforehand = server.git(['count-objects', '-v'])
   await quarantined(async (repo) => {
-    assert.equal(await ingestPack(repo, { pack: inPieces(thin, 100), maxBytes: 1_000_000 }), true)
+    assert.equal(await ingestPack(repo, { pack: inChunks(thin, 100), maxBytes: 1_000_000 }), true)
     assert.deepEqual(await findBrokenTips(repo, [second, first]), new Set())
-    const files = readdirSync(join(repo.objects, 'pack'))
+    const files = readdirSync(join(repo.objectsDir, 'pack'))
     assert.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
     const index = files.find((name) => name.endsWith('.idx')) ?? ''
-    execFileSync('git', ['verify-pack', join(repo.objects, 'pack', index)])
+    execFileSync('git', ['verify-pack', join(repo.objectsDir, 'pack', index)])
   })
   assert.equal(server.git(['count-objects', '-v']), beforehand)
   nothingLeft()
@@ -119,7 +119,7 @@ test('finds the tips that are not whole, and only those', async () => {
       execFileSync('git', ['hash-object', '-t', type, '-w', '--literally', '--stdin'], {
         cwd: server.gitDir,
         input: execFileSync('git', ['cat-file', type, id], { cwd: source.gitDir }),
-        env: { PATH: process.env.PATH, GIT_OBJECT_DIRECTORY: repo.objects },
+        env: { PATH: process.env.PATH, GIT_OBJECT_DIRECTORY: repo.objectsDir },
       })
     loose(parentless, 'commit')
     loose(commitOnly, 'tree')
@@ -152,9 +152,9 @@ test('relays progress but not complaints', async () => {
   const said: string[] = []
   const onProgress = (chunk: Buffer) => void said.push(chunk.toString())
   await quarantined((repo) =>
-    ingestPack(repo, { pack: inPieces(packOf(`${tip}\n`)), maxBytes: 1e6, onProgress }),
+    ingestPack(repo, { pack: inChunks(packOf(`${tip}\n`)), maxBytes: 1e6, onProgress }),
   )
-  const wrong = { pack: inPieces(randomBytes(100)), maxBytes: 1e6, onProgress }
+  const wrong = { pack: inChunks(randomBytes(100)), maxBytes: 1e6, onProgress }
   await assert.rejects(
     quarantined((repo) => ingestPack(repo, wrong)),
     PackRejected,

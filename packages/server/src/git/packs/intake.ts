@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Oid } from '../names.ts'
-import { GitError, type Repo } from '../process/command.ts'
+import { GitError, type OpenRepo } from '../process/command.ts'
 import { complaintsIn, progressOnly } from '../process/progress.ts'
 
 /** The client's pack was not taken. The message is a reason for its user. */
@@ -14,24 +14,26 @@ export class PackRejected extends Error {
 }
 
 /** A repository whose new objects go to a directory of their own. */
-export type QuarantinedRepo = Repo & { readonly objects: string }
+export interface QuarantinedRepo extends OpenRepo {
+  readonly objectsDir: string
+}
 
 /** Runs `work` with a new, empty object directory below `parent`, which is gone afterwards. */
 export async function withQuarantine<T>(
-  repo: Repo,
+  repo: OpenRepo,
   parent: string,
   work: (quarantined: QuarantinedRepo) => Promise<T>,
 ): Promise<T> {
-  const objects = join(parent, `push-${randomBytes(12).toString('hex')}`)
+  const objectsDir = join(parent, `push-${randomBytes(12).toString('hex')}`)
   try {
-    await mkdir(join(objects, 'pack'), { recursive: true, mode: 0o700 })
-    return await work({ ...repo.with({ quarantine: { objects } }), objects })
+    await mkdir(join(objectsDir, 'pack'), { recursive: true, mode: 0o700 })
+    return await work({ ...repo.with({ quarantine: { objectsDir } }), objectsDir })
   } finally {
-    await rm(objects, { recursive: true, force: true })
+    await rm(objectsDir, { recursive: true, force: true })
   }
 }
 
-export type Intake = {
+interface Intake {
   pack: AsyncIterable<Uint8Array>
   maxBytes: number
   onProgress?: (chunk: Buffer) => void
@@ -42,14 +44,14 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
   try {
     const { stdout } = await repo.run({
       verb: 'index-pack',
-      options: ['--stdin', '--fix-thin', toleratedFaults, '--show-resolving-progress'],
-      // Larger blobs are hashed in pieces and not held in memory. What is adopted is synced then.
+      options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, '--show-resolving-progress'],
+      // Larger blobs are hashed bit by bit and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: bounded(intake.pack, intake.maxBytes),
       // A failure is reported as a reason.
       onStderr: progressOnly((text) => intake.onProgress?.(text)),
     })
-    return !stdout.includes(emptyPackName)
+    return !stdout.includes(EMPTY_PACK_NAME)
   } catch (error) {
     if (!(error instanceof GitError) || error.exitCode === null) throw error
     throw new PackRejected(reasonIn(error.stderr), { cause: error })
@@ -57,19 +59,19 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
 }
 
 /** Which of these tips cannot be reached whole: they or something below them is missing. */
-export async function findBrokenTips(repo: Repo, tips: readonly Oid[]): Promise<Set<Oid>> {
+export async function findBrokenTips(repo: OpenRepo, tips: readonly Oid[]): Promise<Set<Oid>> {
   const distinct = [...new Set(tips)]
   if (distinct.length === 0 || (await isConnected(repo, distinct))) return new Set()
   // Beyond this many it is not worth a process each to tell the good from the bad.
-  if (distinct.length === 1 || distinct.length > maxBlamed) return new Set(distinct)
+  if (distinct.length === 1 || distinct.length > MAX_BLAMED) return new Set(distinct)
   const broken = new Set<Oid>()
   for (const tip of distinct) if (!(await isConnected(repo, [tip]))) broken.add(tip)
   return broken
 }
 
-const maxBlamed = 200
+const MAX_BLAMED = 200
 
-async function isConnected(repo: Repo, tips: readonly Oid[]): Promise<boolean> {
+async function isConnected(repo: OpenRepo, tips: readonly Oid[]): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'rev-list',
     options: ['--objects', '--stdin', '--not', '--all', '--quiet'],
@@ -80,18 +82,18 @@ async function isConnected(repo: Repo, tips: readonly Oid[]): Promise<boolean> {
 }
 
 // Faults of old tools that real histories are full of and that harm nobody. Everything else git knows is fatal.
-const toleratedFaults =
+const TOLERATED_FAULTS =
   '--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore' as const
 
 /** The name of a pack without objects: the hash of its header. */
-const emptyPackName = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'
+const EMPTY_PACK_NAME = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'
 
-const absolutePath = /'?\/\S+/g
-const maxReason = 300
+const ABSOLUTE_PATH = /'?\/\S+/g
+const MAX_REASON = 300
 
 function reasonIn(stderr: string): string {
-  const reasons = complaintsIn(stderr).map((line) => line.replace(absolutePath, 'a file'))
-  return reasons.join('; ').slice(0, maxReason) || 'the pack could not be indexed'
+  const reasons = complaintsIn(stderr).map((line) => line.replace(ABSOLUTE_PATH, 'a file'))
+  return reasons.join('; ').slice(0, MAX_REASON) || 'the pack could not be indexed'
 }
 
 async function* bounded(pack: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {

@@ -16,7 +16,6 @@ test('folds what breaks the geometric row and leaves what does not', () => {
   assert.deepEqual(sizes(planFold(packs(1000, 1, 1, 1, 1))), [1, 1, 1, 1])
   assert.deepEqual(sizes(planFold(packs(100, 60, 1, 1, 1, 1))), [1, 1, 1, 1, 60, 100])
   assert.deepEqual(planFold(packs(100, 1, 1)), [], 'two small ones are not worth it')
-  assert.deepEqual(sizes(planFold(packs(100, 1, 1), { minPacks: 2 })), [1, 1])
 })
 
 test('a plan always leaves a geometric row, few packs, and little rewriting', () => {

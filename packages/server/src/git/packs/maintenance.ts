@@ -4,35 +4,29 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FilePath, type Oid, parseFilePath } from '../names.ts'
-import type { Repo } from '../process/command.ts'
+import type { OpenRepo } from '../process/command.ts'
 
-export type FoldPolicy = {
-  /** Each pack that stays is at least this many times as large as all smaller ones together. Default 2. */
-  factor?: number
-  /** Fewer packs than this are not worth it. Default 4. */
-  minPacks?: number
-}
+/** Each pack that stays is at least this many times as large as all smaller ones together. */
+const GROWTH_FACTOR = 2
+/** Fewer packs than this are not worth it. */
+const MIN_FOLDED = 4
 
 /**
  * The packs to fold into one, so that the sizes of what is left grow geometrically: the number of packs stays
  * logarithmic, and a byte is rewritten only a logarithmic number of times.
  */
-export function planFold<Pack extends { bytes: number }>(
-  packs: readonly Pack[],
-  policy: FoldPolicy = {},
-): Pack[] {
-  const { factor = 2, minPacks = 4 } = policy
+export function planFold<Pack extends { bytes: number }>(packs: readonly Pack[]): Pack[] {
   const sorted = packs.toSorted((a, b) => a.bytes - b.bytes)
   let smaller = 0
   let count = 0
   for (const [i, pack] of sorted.entries()) {
-    if (pack.bytes < factor * smaller) count = i + 1
+    if (pack.bytes < GROWTH_FACTOR * smaller) count = i + 1
     smaller += pack.bytes
   }
-  return count >= minPacks ? sorted.slice(0, count) : []
+  return count >= MIN_FOLDED ? sorted.slice(0, count) : []
 }
 
-export type FoldRequest = {
+interface FoldRequest {
   /** Ids of packs in the repository, as in `pack-<id>.pack`. */
   fold: readonly string[]
   /** Packs that stay; what they hold is left out of the new one. */
@@ -42,7 +36,7 @@ export type FoldRequest = {
 }
 
 /** Says whether there is a new pack: none is made when the kept packs hold everything. */
-export async function foldPacks(repo: Repo, request: FoldRequest): Promise<boolean> {
+export async function foldPacks(repo: OpenRepo, request: FoldRequest): Promise<boolean> {
   const { fold, keep, scratch } = request
   const packDir = join(scratch, 'pack')
   await mkdir(packDir, { recursive: true })
@@ -62,7 +56,7 @@ export async function foldPacks(repo: Repo, request: FoldRequest): Promise<boole
  * Writes the multi-pack index with bitmaps, and the commit-graph, for what the tips reach. Both replace their
  * files at once, so readers see the old or the new. Call it when the packs are in place and nobody removes any.
  */
-export async function writeIndexes(repo: Repo, tips: readonly Oid[], scratch: string): Promise<void> {
+export async function writeIndexes(repo: OpenRepo, tips: readonly Oid[], scratch: string): Promise<void> {
   const lines = tips.map((oid) => `${oid}\n`).join('')
   const snapshot = join(scratch, 'tips')
   await mkdir(scratch, { recursive: true })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLocalPackStore, PackMissing, type StoredPack } from './pack-store.ts'
+import { createLocalPackStore, type StoredPack } from './pack-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pack-store-'))
 after(() => rmSync(root, { recursive: true }))
@@ -33,11 +33,9 @@ test('adopts a pack, lists it, links it where git can read it, and removes it', 
   const pack = await store.adopt(objectsWithPack('a-source', 3))
   assert.equal(pack.objects, 3)
   assert.ok(pack.bytes > 150)
-  assert.equal(await store.has(pack.packId), true)
   const [only, ...others] = await listed(store)
   assert.deepEqual(others, [])
   assert.equal(only?.packId, pack.packId)
-  assert.equal(only?.bytes, pack.bytes)
   assert.ok(Number(only?.modifiedMs) >= started - 1000)
 
   const reader = join(root, 'a-reader')
@@ -46,7 +44,6 @@ test('adopts a pack, lists it, links it where git can read it, and removes it', 
   await store.linkInto(pack.packId, join(reader, 'objects/pack'))
   await store.remove(pack.packId)
   await store.remove(pack.packId)
-  assert.equal(await store.has(pack.packId), false)
   assert.deepEqual(await listed(store), [])
   // Whoever has linked it keeps it.
   const count = execFileSync('git', ['-C', reader, 'count-objects', '-v']).toString()
@@ -60,8 +57,8 @@ test('gives the same content a new id each time, so that removing one copy never
   const packs = await Promise.all([store.adopt(source), store.adopt(source), store.adopt(source)])
   assert.equal(new Set(packs.map((pack) => pack.packId)).size, 3)
   await store.remove(packs[0].packId)
-  assert.equal((await listed(store)).length, 2)
-  assert.equal(await store.has(packs[1].packId), true)
+  const left = (await listed(store)).map(({ packId }) => packId)
+  assert.deepEqual(left.sort(), [packs[1].packId, packs[2].packId].sort())
 })
 
 test('a listing shows what a killed adoption left, so that a sweep finds it', async () => {
@@ -69,10 +66,9 @@ test('a listing shows what a killed adoption left, so that a sweep finds it', as
   const packId = 'ab'.repeat(20)
   mkdirSync(join(root, 'c/packs/ab'), { recursive: true })
   writeFileSync(join(root, `c/packs/ab/${packId}.pack`), 'half')
-  assert.equal(await store.has(packId), false)
   assert.deepEqual(
-    (await listed(store)).map((pack) => [pack.packId, pack.bytes]),
-    [[packId, 4]],
+    (await listed(store)).map((pack) => pack.packId),
+    [packId],
   )
   await store.remove(packId)
   assert.deepEqual(readdirSync(join(root, 'c/packs/ab')), [])
@@ -81,8 +77,8 @@ test('a listing shows what a killed adoption left, so that a sweep finds it', as
 test('refuses ids that are none, packs that are not there, and anything but one pack', async () => {
   const store = createLocalPackStore(join(root, 'd'))
   assert.deepEqual(await listed(store), [])
-  await assert.rejects(store.has('../../etc/passwd'), RangeError)
-  await assert.rejects(store.linkInto('cd'.repeat(20), root), PackMissing)
+  await assert.rejects(store.remove('../../etc/passwd'), RangeError)
+  await assert.rejects(store.linkInto('cd'.repeat(20), root), { name: 'PackMissing' })
   mkdirSync(join(root, 'd-empty/pack'), { recursive: true })
   await assert.rejects(store.adopt(join(root, 'd-empty')), /found 0/)
 })

@@ -6,13 +6,19 @@ import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, stat, symlink, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-export type PackInfo = { packId: string; bytes: number; objects: number }
-export type StoredPack = { packId: string; bytes: number; modifiedMs: number }
+export interface PackInfo {
+  packId: string
+  bytes: number
+  objects: number
+}
+export interface StoredPack {
+  packId: string
+  modifiedMs: number
+}
 
-export type PackStore = {
+export interface PackStore {
   /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
   adopt(objectsDir: string): Promise<PackInfo>
-  has(packId: string): Promise<boolean>
   /** Removing what is not there is no error. */
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
@@ -21,19 +27,19 @@ export type PackStore = {
   linkInto(packId: string, packDir: string): Promise<void>
 }
 
-export class PackMissing extends Error {
+/** A pack that is listed is not stored. */
+class PackMissing extends Error {
   override readonly name = 'PackMissing'
-  readonly packId: string
   constructor(packId: string) {
     super(`pack ${packId} is not in the store`)
-    this.packId = packId
   }
 }
 
 // In the order of writing: git looks for the index, so the index comes last, and goes first.
-const parts = ['pack', 'rev', 'bitmap', 'idx'] as const
+const PARTS = ['pack', 'rev', 'bitmap', 'idx'] as const
 const isRequired = (part: string) => part === 'pack' || part === 'idx'
 
+/** Keeps packs in files below `root`. */
 export function createLocalPackStore(root: string): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
@@ -62,7 +68,7 @@ export function createLocalPackStore(root: string): PackStore {
     const packId = randomBytes(20).toString('hex')
     await makeFolder(folderOf(packId))
     const placed: string[] = []
-    for (const part of parts) {
+    for (const part of PARTS) {
       const target = fileOf(packId, part)
       const isThere = await place(`${source}.${part}`, target).catch((error: unknown) => {
         if (isRequired(part) || codeOf(error) !== 'ENOENT') throw error
@@ -71,17 +77,13 @@ export function createLocalPackStore(root: string): PackStore {
       if (isThere) placed.push(target)
     }
     // All at once: the file system writes its journal for several as for one.
-    const sizes = await Promise.all([...placed.map(settle), syncPath(folderOf(packId)).then(() => 0)])
+    const sizes = await Promise.all([...placed.map(makeDurable), syncPath(folderOf(packId)).then(() => 0)])
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
   }
 
-  async function has(packId: string): Promise<boolean> {
-    return exists(fileOf(packId, 'idx'))
-  }
-
   async function remove(packId: string): Promise<void> {
-    for (const part of parts.toReversed()) await unlink(fileOf(packId, part)).catch(unless('ENOENT'))
+    for (const part of PARTS.toReversed()) await unlink(fileOf(packId, part)).catch(unless('ENOENT'))
   }
 
   async function* list(): AsyncGenerator<StoredPack> {
@@ -91,23 +93,22 @@ export function createLocalPackStore(root: string): PackStore {
         const packId = name.slice(0, name.indexOf('.'))
         const details = isPackId(packId) && (await stat(join(packs, folder, name)).catch(unless('ENOENT')))
         if (!details) continue
-        const { bytes, modifiedMs } = found.get(packId) ?? { bytes: 0, modifiedMs: 0 }
-        const latest = Math.max(modifiedMs, details.mtimeMs)
-        found.set(packId, { packId, bytes: bytes + details.size, modifiedMs: latest })
+        const latest = Math.max(found.get(packId)?.modifiedMs ?? 0, details.mtimeMs)
+        found.set(packId, { packId, modifiedMs: latest })
       }
       yield* found.values()
     }
   }
 
   async function linkInto(packId: string, packDir: string): Promise<void> {
-    for (const part of parts) {
+    for (const part of PARTS) {
       const source = fileOf(packId, part)
       if (await exists(source)) await linkOrCopy(source, join(packDir, `pack-${packId}.${part}`))
       else if (isRequired(part)) throw new PackMissing(packId)
     }
   }
 
-  return { adopt, has, remove, list, linkInto }
+  return { adopt, remove, list, linkInto }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
@@ -127,8 +128,8 @@ async function place(source: string, target: string): Promise<true> {
   return true
 }
 
-/** Makes a file durable, and gives its size. */
-async function settle(target: string): Promise<number> {
+/** Gives the size of the file. */
+async function makeDurable(target: string): Promise<number> {
   const file = await open(target, 'r')
   try {
     // The age that a sweep looks at starts now, however long receiving and checking took.

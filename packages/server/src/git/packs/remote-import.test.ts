@@ -45,7 +45,9 @@ function smart(t: TestRepo): RequestListener {
   }
 }
 
-type Case = Partial<ImportRequest> & { url: string }
+interface Case extends Partial<ImportRequest> {
+  url: string
+}
 
 async function importing(request: Case, runner = git) {
   const scratch = mkdtempSync(join(tmpdir(), 'trellis-import-'))
@@ -54,7 +56,7 @@ async function importing(request: Case, runner = git) {
     const result = await importRemote(runner, { scratch, ...limits, ...request })
     const repo = openRepo(git, join(scratch, 'import.git'))
     const fsck =
-      result.objects === undefined
+      result.objectsDir === undefined
         ? undefined
         : (await repo.run({ verb: 'fsck', options: ['--full', '--strict'] })).exitCode
     return { ...result, fsck }
@@ -99,7 +101,7 @@ test('takes branches and tags with their objects as one pack, and nothing else',
   const progress: number[] = []
   const imported = await importing({ url: server.url, onProgress: ({ percent }) => progress.push(percent) })
   assertImported(t, imported)
-  assert(imported.objects)
+  assert(imported.objectsDir)
   assert(progress.includes(100))
 })
 
@@ -124,7 +126,7 @@ test('an empty repository has a default branch, no refs and no pack', async () =
   assert.deepEqual(imported, {
     refs: [],
     defaultBranch: 'refs/heads/main',
-    objects: undefined,
+    objectsDir: undefined,
     fsck: undefined,
   })
 })

@@ -5,10 +5,10 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } from '../names.ts'
-import { type Access, type Git, GitError, GitTimeout, openRepo, type Repo } from '../process/command.ts'
+import { type Access, type Git, GitError, GitTimeout, type OpenRepo, openRepo } from '../process/command.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 
-export type ImportRequest = {
+export interface ImportRequest extends Pick<Access, 'owner' | 'signal'> {
   url: string
   /** An empty directory that is thrown away once its packs are taken. */
   scratch: string
@@ -19,16 +19,20 @@ export type ImportRequest = {
   maxBytes: number
   timeoutMs: number
   onProgress?: (progress: ImportProgress) => void
-} & Pick<Access, 'key' | 'signal'>
+}
 
-export type ImportProgress = { phase: 'receiving' | 'resolving'; percent: number; bytes: number }
+export interface ImportProgress {
+  phase: 'receiving' | 'resolving'
+  percent: number
+  bytes: number
+}
 
-export type ImportResult = {
+interface ImportResult {
   refs: Ref[]
   /** Where the remote's HEAD points, also when that branch has no commit yet. */
   defaultBranch: RefName | undefined
   /** Holds the one pack, in its folder `pack`; undefined when the remote is empty. */
-  objects: string | undefined
+  objectsDir: string | undefined
 }
 
 export type ImportFailure =
@@ -52,12 +56,13 @@ export class ImportError extends Error {
   }
 }
 
-const pollMs = 200
+const POLL_MS = 200
 
+/** Throws ImportError. */
 export async function importRemote(git: Git, request: ImportRequest): Promise<ImportResult> {
-  const { scratch, key, signal, timeoutMs } = request
+  const { scratch, owner, signal, timeoutMs } = request
   const config = configFor(request)
-  const repo = openRepo(git, join(scratch, 'import.git'), { key, signal, timeoutMs })
+  const repo = openRepo(git, join(scratch, 'import.git'), { owner, signal, timeoutMs })
   try {
     await clone(repo, request, config)
     return await examine(repo)
@@ -67,16 +72,16 @@ export async function importRemote(git: Git, request: ImportRequest): Promise<Im
   }
 }
 
-async function examine(repo: Repo): Promise<ImportResult> {
+async function examine(repo: OpenRepo): Promise<ImportResult> {
   const refs = await listRefs(repo)
   const head = await readHead(repo.gitDir)
-  const defaultBranch = head === `refs/heads/${unknownBranch}` ? undefined : head
+  const defaultBranch = head === `refs/heads/${UNKNOWN_BRANCH}` ? undefined : head
   // Any page that answers looks like an empty repository without a HEAD.
   if (refs.length === 0 && !defaultBranch) throw new ImportError('not_a_repository')
-  return { refs, defaultBranch, objects: await onePack(repo) }
+  return { refs, defaultBranch, objectsDir: await onePack(repo) }
 }
 
-async function clone(repo: Repo, request: ImportRequest, config: Record<string, string>): Promise<void> {
+async function clone(repo: OpenRepo, request: ImportRequest, config: Record<string, string>): Promise<void> {
   const { signal, maxBytes, onProgress } = request
   await mkdir(repo.gitDir)
   const tooLarge = new AbortController()
@@ -88,7 +93,7 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
       polling = undefined
       if (size > maxBytes) tooLarge.abort()
     })
-  }, pollMs)
+  }, POLL_MS)
   try {
     await repo.run({
       verb: 'clone',
@@ -98,7 +103,7 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
         '--no-recurse-submodules',
         '--progress',
         '--end-of-options',
-        placeholder,
+        PLACEHOLDER,
       ],
       values: [parseFilePath(repo.gitDir) as FilePath],
       config,
@@ -118,16 +123,16 @@ async function clone(repo: Repo, request: ImportRequest, config: Record<string, 
 }
 
 // Stands for the address in the arguments, which every user of the machine can see.
-const placeholder = 'import:remote'
+const PLACEHOLDER = 'import:remote'
 // What HEAD names when the remote does not say.
-const unknownBranch = 'said-by-nobody'
+const UNKNOWN_BRANCH = 'said-by-nobody'
 
 function configFor(request: ImportRequest): Record<string, string> {
   const { url, username, password } = parseUrl(request)
   const basic = Buffer.from(`${username}:${password}`).toString('base64')
   return {
-    [`url.${url.origin}${url.pathname}.insteadOf`]: placeholder,
-    'init.defaultBranch': unknownBranch,
+    [`url.${url.origin}${url.pathname}.insteadOf`]: PLACEHOLDER,
+    'init.defaultBranch': UNKNOWN_BRANCH,
     'protocol.allow': 'never',
     [`protocol.${url.protocol.slice(0, -1)}.allow`]: 'always',
     'http.followRedirects': 'false',
@@ -208,7 +213,7 @@ function parseProgress(text: string): Omit<ImportProgress, 'bytes'> | undefined 
   return last && { phase, percent: Number(last[2]) }
 }
 
-async function listRefs(repo: Repo): Promise<Ref[]> {
+async function listRefs(repo: OpenRepo): Promise<Ref[]> {
   const { stdout } = await repo.run({
     verb: 'show-ref',
     options: ['--dereference', '--heads', '--tags'],
@@ -236,7 +241,7 @@ async function readHead(gitDir: string): Promise<RefName | undefined> {
 }
 
 /** A remote without the smart protocol hands over files one by one. */
-async function onePack(repo: Repo): Promise<string | undefined> {
+async function onePack(repo: OpenRepo): Promise<string | undefined> {
   const objects = join(repo.gitDir, 'objects')
   const packs = async () =>
     (await readdir(join(objects, 'pack'))).filter((name) => name.endsWith('.pack')).length

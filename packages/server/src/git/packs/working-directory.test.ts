@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Oid, RefName } from '../names.ts'
 import type { Ref } from '../protocol/advertisement.ts'
-import { createLocalPackStore, PackMissing } from './pack-store.ts'
-import { createWorkingDirectories } from './working-directory.ts'
+import { createLocalPackStore } from './pack-store.ts'
+import { createWorkingDirectories, type WorkingDirectories } from './working-directory.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'working-directory-'))
 const store = createLocalPackStore(join(root, 'store'))
@@ -53,6 +53,15 @@ const packsIn = (dir: string) =>
     .filter((name) => name.endsWith('.idx'))
     .map((name) => name.slice(5, 45))
 
+async function reading(
+  directories: WorkingDirectories,
+  contents: Parameters<WorkingDirectories['lease']>[0],
+  work: () => Promise<void>,
+): Promise<void> {
+  using _lease = await directories.lease(contents)
+  await work()
+}
+
 function refs(): Ref[] {
   const names = [
     'refs/tags/v1',
@@ -71,7 +80,7 @@ function refs(): Ref[] {
 test('builds a directory that git takes as a sound repository, with every ref', async () => {
   const dir = join(root, 'sound')
   const directories = createWorkingDirectories()
-  await directories.withReader({ dir, packIds: [first, second], store }, async () => {
+  await reading(directories, { dir, packIds: [first, second], store }, async () => {
     await directories.writeRefs(dir, { headBranch: main, version: '1', refs })
     git(dir, 'fsck', '--full', '--strict')
     assert.equal(git(dir, 'rev-parse', 'HEAD').trim(), commit)
@@ -109,10 +118,9 @@ test('writes refs only when their version is new, and an empty list leaves none'
 test('keeps packs that are no longer listed until the last reader has left', async () => {
   const dir = join(root, 'lease')
   const directories = createWorkingDirectories()
-  await directories.withReader({ dir, packIds: [first], store }, async () => {
+  await reading(directories, { dir, packIds: [first], store }, async () => {
     assert.equal(await directories.ensure({ dir, packIds: [second], store }), false)
     assert.deepEqual(packsIn(dir).sort(), [first, second].sort())
-    assert.equal(await directories.discard(dir), false)
   })
   writeFileSync(join(dir, 'objects/pack/multi-pack-index'), 'names a pack that goes')
   assert.equal(await directories.ensure({ dir, packIds: [second], store }), true)
@@ -120,16 +128,13 @@ test('keeps packs that are no longer listed until the last reader has left', asy
   assert.equal(existsSync(join(dir, 'objects/pack/multi-pack-index')), false)
 })
 
-test('comes back after being discarded, deleted or left half made', async () => {
+test('comes back after being deleted or left half made', async () => {
   const dir = join(root, 'back')
   const directories = createWorkingDirectories()
   const contents = { dir, packIds: [first], store }
   await directories.ensure(contents)
-  assert.equal(await directories.discard(dir), true)
-  assert.equal(existsSync(dir), false)
-  await directories.ensure(contents)
   rmSync(dir, { recursive: true })
-  await directories.withReader(contents, () =>
+  await reading(directories, contents, () =>
     directories.writeRefs(dir, { headBranch: main, version: '1', refs: () => refs().slice(1, 2) }),
   )
   assert.equal(git(dir, 'rev-parse', 'main').trim(), commit)
@@ -153,7 +158,7 @@ test('parallel use of one directory is in order', async () => {
   const directories = createWorkingDirectories()
   await Promise.all(
     Array.from({ length: 30 }, (_, i) =>
-      directories.withReader({ dir, packIds: i % 2 ? [first, second] : [second], store }, async () => {
+      reading(directories, { dir, packIds: i % 2 ? [first, second] : [second], store }, async () => {
         await directories.writeRefs(dir, { headBranch: main, version: String(i % 3), refs })
         assert.equal(git(dir, 'cat-file', '-t', tag).trim(), 'tag')
       }),
@@ -165,13 +170,5 @@ test('parallel use of one directory is in order', async () => {
 test('a missing pack is an error that names it', async () => {
   const directories = createWorkingDirectories()
   const contents = { dir: join(root, 'missing'), packIds: ['ef'.repeat(20)], store }
-  await assert.rejects(directories.ensure(contents), PackMissing)
-})
-
-test('hides the refs it is told to hide', async () => {
-  const dir = join(root, 'hidden')
-  const directories = createWorkingDirectories({ hideRefs: ['refs/tags/v1' as RefName] })
-  await directories.ensure({ dir, packIds: [second], store })
-  await directories.writeRefs(dir, { headBranch: main, version: '1', refs })
-  assert.doesNotMatch(git(dir, 'upload-pack', '--http-backend-info-refs', dir), /refs\/tags\/v1/)
+  await assert.rejects(directories.ensure(contents), { name: 'PackMissing' })
 })

@@ -8,16 +8,21 @@ import type { RefName } from '../names.ts'
 import type { Ref } from '../protocol/advertisement.ts'
 import type { PackStore } from './pack-store.ts'
 
-export type Contents = { dir: string; packIds: readonly string[]; store: PackStore }
+/** Which packs a directory shall hold, and where they are. */
+interface Contents {
+  dir: string
+  packIds: readonly string[]
+  store: PackStore
+}
 
-export type RefSnapshot = {
+interface RefSnapshot {
   headBranch: RefName
   /** Equal versions mean equal refs, so nothing is written again. */
   version: string
   refs: () => Iterable<Ref> | AsyncIterable<Ref>
 }
 
-export type WorkingDirectories = {
+export interface WorkingDirectories {
   /**
    * Makes the directory hold these packs. Packs that are no longer listed go, and a multi-pack index with them,
    * unless someone reads; says whether exactly the listed ones are there now.
@@ -25,18 +30,12 @@ export type WorkingDirectories = {
   ensure(contents: Contents): Promise<boolean>
   /** Like `ensure`, and keeps everything in the directory until the lease is disposed. */
   lease(contents: Contents): Promise<Disposable>
-  withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T>
   /** Call it under a lease, so that the packs the refs point into are there. Until then there are no refs. */
   writeRefs(dir: string, snapshot: RefSnapshot): Promise<void>
-  /** Deletes the directory, unless someone reads it. Says whether it did. */
-  discard(dir: string): Promise<boolean>
 }
 
 /** One of these per process; two processes must not share directories. */
-export function createWorkingDirectories(
-  options: { hideRefs?: readonly RefName[] } = {},
-): WorkingDirectories {
-  const config = configText(options.hideRefs ?? [])
+export function createWorkingDirectories(): WorkingDirectories {
   const states = new Map<string, State>()
 
   /** One at a time per directory. A state is kept while someone uses it or there is a directory to remember. */
@@ -58,7 +57,7 @@ export function createWorkingDirectories(
     const packDir = join(dir, 'objects/pack')
     let present = state.prepared ? await readdir(packDir).catch(() => undefined) : undefined
     if (!present) {
-      await makeSkeleton(dir, config)
+      await makeSkeleton(dir)
       present = await readdir(packDir)
       state.prepared = true
       state.refsVersion = undefined
@@ -90,11 +89,6 @@ export function createWorkingDirectories(
     })
   }
 
-  async function withReader<T>(contents: Contents, work: () => Promise<T>): Promise<T> {
-    using _held = await lease(contents)
-    return await work()
-  }
-
   async function writeRefs(dir: string, { headBranch, version, refs }: RefSnapshot): Promise<void> {
     await locked(dir, async (state) => {
       if (state.refsVersion === version) return
@@ -104,26 +98,14 @@ export function createWorkingDirectories(
     })
   }
 
-  async function discard(dir: string): Promise<boolean> {
-    return locked(dir, async (state) => {
-      if (state.readers > 0) return false
-      // Forgotten first: if this is interrupted, the next use builds the directory again.
-      state.prepared = false
-      await rm(dir, { recursive: true, force: true })
-      return true
-    })
-  }
-
   return {
     ensure: (contents) => locked(contents.dir, (state) => fill(state, contents)),
     lease,
-    withReader,
     writeRefs,
-    discard,
   }
 }
 
-type State = {
+interface State {
   readers: number
   waiting: number
   tail: Promise<unknown>
@@ -136,21 +118,20 @@ function newState(): State {
   return { readers: 0, waiting: 0, tail: Promise.resolve(), prepared: false, refsVersion: undefined }
 }
 
-async function makeSkeleton(dir: string, config: string): Promise<void> {
+async function makeSkeleton(dir: string): Promise<void> {
   // What an earlier process left: unfinished files, and refs or alternates that nobody stands for now.
   const unfinished = (await readdir(dir).catch(() => [])).filter((name) => /\.(tmp|lock)$/.test(name))
   for (const stale of ['refs', 'packed-refs', 'objects/info/alternates', ...unfinished])
     await rm(join(dir, stale), { recursive: true, force: true })
   for (const folder of ['objects/pack', 'objects/info', 'refs/heads'])
     await mkdir(join(dir, folder), { recursive: true })
-  await replaceFile(join(dir, 'config'), config)
+  await replaceFile(join(dir, 'config'), CONFIG)
   // git takes a directory for a repository once HEAD is there.
   await replaceFile(join(dir, 'HEAD'), 'ref: refs/heads/main\n')
 }
 
 // A sparse filter costs a pattern match for every path, and one that names nothing breaks off in the middle of the pack.
-function configText(hideRefs: readonly RefName[]): string {
-  return `[core]
+const CONFIG = `[core]
 	repositoryFormatVersion = 0
 	bare = true
 	hooksPath = /dev/null
@@ -164,7 +145,7 @@ function configText(hideRefs: readonly RefName[]): string {
 	autoGc = false
 [transfer]
 	fsckObjects = true
-${hideRefs.map((ref) => `\thideRefs = "${ref.replaceAll('"', '\\"')}"\n`).join('')}[uploadpack]
+[uploadpack]
 	allowFilter = true
 	allowAnySHA1InWant = true
 [uploadpackfilter "sparse:oid"]
@@ -172,7 +153,6 @@ ${hideRefs.map((ref) => `\thideRefs = "${ref.replaceAll('"', '\\"')}"\n`).join('
 [pack]
 	writeReverseIndex = true
 `
-}
 
 const isMultiPackIndex = (name: string) => name.startsWith('multi-pack-index')
 

@@ -1,15 +1,15 @@
-// git writes its answers in pieces of 8 KiB. Each that goes its way through the server alone, to a disk and to a client,
+// git writes its answers in chunks of 8 KiB. Each that goes its way through the server alone, to a disk and to a client,
 // costs more than its bytes; those that go together share most of it.
 
 import type { Readable } from 'node:stream'
 
-const burstSize = 128 * 1024
-/** How long a piece may wait for others. */
-const patienceMs = 1
+const BURST_BYTES = 128 * 1024
+/** How long a chunk may wait for others. */
+const PATIENCE_MS = 1
 
-/** Everything from a stream, many pieces joined to one, none held back for long. Fails when the stream does. */
+/** Everything from a stream, many chunks joined to one, none held back for long. Fails when the stream does. */
 export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, undefined> {
-  let pieces: Buffer[] = []
+  let chunks: Buffer[] = []
   let size = 0
   let isOver = false
   let failure: { error: unknown } | undefined
@@ -20,13 +20,13 @@ export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, 
     timer = undefined
     due.resolve()
   }
-  const onData = (piece: Buffer) => {
-    pieces.push(piece)
-    size += piece.length
-    if (size >= burstSize) {
+  const onData = (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= BURST_BYTES) {
       stream.pause()
       release()
-    } else timer ??= setTimeout(release, patienceMs)
+    } else timer ??= setTimeout(release, PATIENCE_MS)
   }
   const onError = (error: unknown) => {
     failure = { error }
@@ -41,12 +41,12 @@ export async function* inBursts(stream: Readable): AsyncGenerator<Buffer, void, 
     for (;;) {
       if (!isOver) await due.promise
       due = Promise.withResolvers()
-      const burst = pieces
-      pieces = []
+      const burst = chunks
+      chunks = []
       size = 0
       if (burst.length > 0) yield Buffer.concat(burst)
       if (failure) throw failure.error
-      if (isOver && pieces.length === 0) return
+      if (isOver && chunks.length === 0) return
       stream.resume()
     }
   } finally {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { emptyTreeOid, type Oid, parseTreePath } from '../names.ts'
-import { createGit, GitError, GitTimeout, OutputTooLarge } from './command.ts'
+import { EMPTY_TREE_OID, type Oid, parseTreePath } from '../names.ts'
+import { createGit, GitError, GitTimeout } from './command.ts'
 import { createProcessPool } from './pool.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'git-command-'))
@@ -41,7 +41,7 @@ test('does not compile with an option or a value made at run time', async () => 
     git.run(repo, { verb: 'log', values: [outside] }),
     // @ts-expect-error so is the verb
     git.run(repo, { verb: outside }),
-    git.run(repo, { verb: 'log', options: ['--all', false, `--max-count=${3}`], values: [emptyTreeOid] }),
+    git.run(repo, { verb: 'log', options: ['--all', false, `--max-count=${3}`], values: [EMPTY_TREE_OID] }),
   ]
   assert.equal(typeof unused, 'function')
 })
@@ -61,10 +61,10 @@ test('a failure carries what git said in a field, not in the message', async () 
 test('gives the process nothing but its own environment', async () => {
   const binary = await script('show-env', 'env')
   process.env.TRELLIS_TEST_SECRET = 'visible'
-  const { stdout } = await createGit({ binary, path: '/usr/bin:/bin' }).run(repo, {
+  const { stdout } = await createGit({ binary }).run('/a:b/c"d', {
     verb: 'any',
     protocolVersion: 2,
-    quarantine: { objects: '/q', alternates: ['/a:b', '/c"d'] },
+    quarantine: { objectsDir: '/q' },
     config: { 'http.extraHeader': 'secret' },
   })
   delete process.env.TRELLIS_TEST_SECRET
@@ -73,7 +73,7 @@ test('gives the process nothing but its own environment', async () => {
   assert.match(env, /^GIT_CONFIG_NOSYSTEM=1$/m)
   assert.match(env, /^GIT_PROTOCOL=version=2$/m)
   assert.match(env, /^GIT_OBJECT_DIRECTORY=\/q$/m)
-  assert.match(env, /^GIT_ALTERNATE_OBJECT_DIRECTORIES="\/a:b":"\/c\\"d"$/m)
+  assert.match(env, /^GIT_ALTERNATE_OBJECT_DIRECTORIES="\/a:b\/c\\"d\/objects"$/m)
   assert.match(env, /^GIT_CONFIG_VALUE_\d=secret$/m)
 })
 
@@ -126,7 +126,7 @@ test('a source that fails ends git and is the error', async () => {
 
 test('bounds output by failing or by cutting', async () => {
   const command = { verb: 'cat-file', options: ['--batch-check'], stdin: 'x\n'.repeat(100_000) } as const
-  await assert.rejects(git.run(repo, { ...command, maxBytes: 1000 }), OutputTooLarge)
+  await assert.rejects(git.run(repo, { ...command, maxBytes: 1000 }), { name: 'OutputTooLarge' })
   const cut = await git.run(repo, { ...command, maxBytes: 1000, truncate: true })
   assert.equal(cut.stdout.length, 1000)
   assert(cut.truncated)
@@ -165,7 +165,7 @@ test('stopping a started process waits for its end and frees its slot', async ()
   {
     await using child = await pooled.start(repo, { verb: 'cat-file', options: ['--batch'], stdin: 'open' })
     assert.equal(pool.running, 1)
-    child.stdin?.write(`${emptyTreeOid}\n`)
+    child.stdin?.write(`${EMPTY_TREE_OID}\n`)
     for await (const chunk of child.stdout) {
       assert.match(String(chunk), /tree 0/)
       break

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, type Writable } from 'node:stream'
 import type { TreePath, Value } from '../names.ts'
-import { environment, type Quarantine } from './environment.ts'
+import { environmentOf, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
 import type { ProcessPool, Slot } from './pool.ts'
@@ -12,15 +12,16 @@ import type { ProcessPool, Slot } from './pool.ts'
 /** Text written in the source; a plain `string` is refused by the compiler. */
 type Literal<S extends string> = string extends S ? never : S
 
-export type Command<V extends string = never, O extends string = never> = {
+/** What git shall do. */
+interface Command<V extends string = never, O extends string = never> extends Circumstances {
   verb: Literal<V>
   options?: readonly (Literal<O> | false | undefined)[]
   values?: readonly Value[]
   /** Come last, after `--`, and are taken literally. */
   paths?: readonly TreePath[]
-} & Circumstances
+}
 
-type Circumstances = {
+interface Circumstances {
   /** Settings for this one command. They travel in the environment, so a secret is not in the arguments. */
   config?: Readonly<Record<string, string>>
   /** 'open' leaves the writing end to the caller of `start`. */
@@ -29,8 +30,8 @@ type Circumstances = {
   into?: number
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
-  /** Whose turn it is in the pool, usually an organization. */
-  key?: string
+  /** On whose behalf, for the pool: usually an organization. */
+  owner?: string
   signal?: AbortSignal
   timeoutMs?: number
   /** Exit codes that are answers and not failures. Default: only 0. */
@@ -38,16 +39,22 @@ type Circumstances = {
   onStderr?: (chunk: Buffer) => void
 }
 
-export type Collecting = {
+/** How much of stdout `run` collects. */
+interface Collecting {
   /** Default 16 MiB. */
   maxBytes?: number
   /** What to do with more output than that: fail with OutputTooLarge (default), or cut and say so. */
   truncate?: boolean
 }
 
-export type Output = { stdout: Buffer; exitCode: number; truncated: boolean }
+interface Output {
+  stdout: Buffer
+  exitCode: number
+  truncated: boolean
+}
 
-export type GitProcess = AsyncDisposable & {
+/** A git that runs. */
+export interface GitProcess extends AsyncDisposable {
   readonly stdout: Readable
   /** Present when the command's stdin is 'open'. */
   readonly stdin: Writable | undefined
@@ -57,7 +64,8 @@ export type GitProcess = AsyncDisposable & {
   stop(): Promise<void>
 }
 
-export type Git = {
+/** Runs commands in any repository. */
+export interface Git {
   run<V extends string, O extends string>(
     gitDir: string,
     command: Command<V, O> & Collecting,
@@ -66,18 +74,19 @@ export type Git = {
   start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
 }
 
-/** One repository, and on whose behalf and how long its commands run. */
-export type Repo = {
+/** One repository, opened: on whose behalf and for how long its commands run is settled. */
+export interface OpenRepo {
   readonly gitDir: string
   run<V extends string, O extends string>(command: Command<V, O> & Collecting): Promise<Output>
   start<V extends string, O extends string>(command: Command<V, O>): Promise<GitProcess>
   /** The same repository under other circumstances. */
-  with(changed: Access): Repo
+  with(changed: Access): OpenRepo
 }
 
-export type Access = Pick<Circumstances, 'quarantine' | 'key' | 'signal' | 'timeoutMs'>
+/** What all commands of an opened repository share. */
+export type Access = Pick<Circumstances, 'quarantine' | 'owner' | 'signal' | 'timeoutMs'>
 
-export function openRepo(git: Git, gitDir: string, access: Access = {}): Repo {
+export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRepo {
   return {
     gitDir,
     run: (command) => git.run(gitDir, { ...access, ...command }),
@@ -86,17 +95,14 @@ export function openRepo(git: Git, gitDir: string, access: Access = {}): Repo {
   }
 }
 
-export type GitSettings = {
+interface GitSettings {
   binary?: string
-  /** PATH for git and its helpers. */
-  path?: string
   pool?: ProcessPool
   /** Where processes come from that have been started ahead. */
   launchers?: Launchers
-  /** For commands that name none; 0 means no bound. */
-  timeoutMs?: number
 }
 
+/** Git said no: it exited with a code that is no answer, was killed, or could not be started. */
 export class GitError extends Error {
   override readonly name = 'GitError'
   readonly args: readonly string[]
@@ -125,29 +131,29 @@ export class GitTimeout extends Error {
   }
 }
 
-export class OutputTooLarge extends Error {
+class OutputTooLarge extends Error {
   override readonly name = 'OutputTooLarge'
   constructor(verb: string, maxBytes: number) {
     super(`git ${verb} printed more than ${maxBytes} bytes`)
   }
 }
 
-const maxStderr = 16 * 1024
-const graceMs = 2000
+const MAX_STDERR_BYTES = 16 * 1024
+const GRACE_MS = 2000
 
 export function createGit(settings: GitSettings = {}): Git {
-  async function start(gitDir: string, command: Plain): Promise<GitProcess> {
+  async function start(gitDir: string, command: CheckedCommand): Promise<GitProcess> {
     command.signal?.throwIfAborted()
-    const slot = await settings.pool?.acquire(command.key ?? '', command.signal)
+    const slot = await settings.pool?.acquire(command.owner ?? '', command.signal)
     try {
-      return launch(settings, gitDir, command, slot)
+      return launch(settings, { gitDir, command, slot })
     } catch (error) {
       slot?.release()
       throw error
     }
   }
 
-  async function run(gitDir: string, command: Plain & Collecting): Promise<Output> {
+  async function run(gitDir: string, command: CheckedCommand & Collecting): Promise<Output> {
     const { maxBytes = 16 * 1024 * 1024, truncate = false } = command
     const child = await start(gitDir, command)
     const chunks: Buffer[] = []
@@ -170,21 +176,24 @@ export function createGit(settings: GitSettings = {}): Git {
 }
 
 /** A command whose literals have already been checked by the compiler. */
-type Plain = {
+interface CheckedCommand extends Circumstances {
   verb: string
   options?: readonly (string | false | undefined)[]
   values?: readonly Value[]
   paths?: readonly TreePath[]
-} & Circumstances
+}
 
-function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slot | undefined): GitProcess {
-  const { verb, stdin, accept = [0], signal, timeoutMs = settings.timeoutMs ?? 0 } = command
+function launch(
+  settings: GitSettings,
+  { gitDir, command, slot }: { gitDir: string; command: CheckedCommand; slot: Slot | undefined },
+): GitProcess {
+  const { verb, stdin, accept = [0], signal, timeoutMs = 0 } = command
   const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
-  const env = environment(gitDir, { path: settings.path, ...command })
+  const env = environmentOf(gitDir, command)
   const { into } = command
   const child =
-    settings.launchers?.take(binary, args, env, into) ??
+    settings.launchers?.take({ program: binary, args, env, into }) ??
     spawn(binary, args, {
       cwd: '/',
       env,
@@ -202,7 +211,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   pipes.out.on('error', () => {})
   let stderr = Buffer.alloc(0)
   pipes.err.on('data', (chunk: Buffer) => {
-    stderr = Buffer.concat([stderr, chunk]).subarray(-maxStderr)
+    stderr = Buffer.concat([stderr, chunk]).subarray(-MAX_STDERR_BYTES)
     command.onStderr?.(chunk)
   })
 
@@ -217,7 +226,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
     if (stopReason || isGone) return
     stopReason = { error }
     kill('SIGTERM')
-    killTimer = setTimeout(() => kill('SIGKILL'), graceMs)
+    killTimer = setTimeout(() => kill('SIGKILL'), GRACE_MS)
     // Whoever reads learns why it ended, and output that nobody reads does not hold up the end.
     pipes.out.destroy(error instanceof Error ? error : undefined)
   }
@@ -260,7 +269,7 @@ function launch(settings: GitSettings, gitDir: string, command: Plain, slot: Slo
   }
 }
 
-function argumentsOf(gitDir: string, command: Plain): string[] {
+function argumentsOf(gitDir: string, command: CheckedCommand): string[] {
   const { verb, options = [], values = [], paths } = command
   const chosen = options.filter((option) => typeof option === 'string')
   return [`--git-dir=${gitDir}`, verb, ...chosen, ...values, ...(paths ? ['--', ...paths] : [])]

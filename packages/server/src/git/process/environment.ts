@@ -2,11 +2,12 @@
 
 import { join } from 'node:path'
 
-/** New objects go to `objects`; what exists is read from `alternates` (default: the objects of the git dir). */
-export type Quarantine = { objects: string; alternates?: readonly string[] }
+/** New objects go to `objectsDir`; what exists is read from the git directory. */
+export interface Quarantine {
+  objectsDir: string
+}
 
-type Wanted = {
-  path: string | undefined
+interface Wanted {
   config?: Readonly<Record<string, string>>
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
@@ -21,10 +22,10 @@ const alwaysConfig = {
   'maintenance.auto': 'false',
 }
 
-export function environment(gitDir: string, wanted: Wanted): Record<string, string> {
+export function environmentOf(gitDir: string, wanted: Wanted): Record<string, string> {
   const config = Object.entries({ ...alwaysConfig, ...wanted.config })
   const env: Record<string, string> = {
-    PATH: wanted.path ?? '/usr/local/bin:/usr/bin:/bin',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: '/nonexistent',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -44,10 +45,10 @@ export function environment(gitDir: string, wanted: Wanted): Record<string, stri
   }
   if (wanted.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${wanted.protocolVersion}`
   if (wanted.quarantine) {
-    const { objects, alternates = [join(gitDir, 'objects')] } = wanted.quarantine
-    env.GIT_OBJECT_DIRECTORY = objects
-    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = alternates.map(quoted).join(':')
-    env.GIT_QUARANTINE_PATH = objects
+    const { objectsDir } = wanted.quarantine
+    env.GIT_OBJECT_DIRECTORY = objectsDir
+    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = quoted(join(gitDir, 'objects'))
+    env.GIT_QUARANTINE_PATH = objectsDir
   }
   return env
 }

@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream'
 
+/** All at once, or as it comes. */
 export type Input = Uint8Array | string | AsyncIterable<Uint8Array>
 
 /**

@@ -22,10 +22,11 @@ const env = { PATH: '/usr/bin:/bin' }
 /** One is at hand a moment after the start, and after the last was taken. */
 async function take(
   from: Launchers,
-  ...[program, args, given = env, into]: Partial<Parameters<Launchers['take']>>
+  program: string,
+  { args = [], ...others }: Partial<Parameters<Launchers['take']>[0]> = {},
 ) {
   for (;;) {
-    const child = from.take(program ?? 'cat', args ?? [], given, into)
+    const child = from.take({ program, args, env, ...others })
     if (child) return child
     await sleep(5)
   }
@@ -49,14 +50,14 @@ const hostile = [
 ]
 
 test('becomes the program, with exactly these arguments', async () => {
-  const child = await take(launchers, 'printf', ['%s\\0', ...hostile])
+  const child = await take(launchers, 'printf', { args: ['%s\\0', ...hostile] })
   child.stdin.end()
   assert.deepEqual((await text(child.stdout)).split('\0').slice(0, -1), hostile)
 })
 
 test('has what is given for its environment, and nothing of ours', async () => {
   const values = Object.fromEntries(hostile.map((value, i) => [`VALUE_${i}`, value]))
-  const child = await take(launchers, 'env', ['-0'], { ...env, ...values })
+  const child = await take(launchers, 'env', { args: ['-0'], env: { ...env, ...values } })
   child.stdin.end()
   const seen = (await text(child.stdout)).split('\0').slice(0, -1)
   const own = ['LC_ALL=C', 'PWD=/']
@@ -79,7 +80,7 @@ test('writes into a file that has no name', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'launchers-')), 'file')
   const file = await open(path, 'wx+')
   rmSync(dirname(path), { recursive: true })
-  const child = await take(launchers, 'cat', [], env, file.fd)
+  const child = await take(launchers, 'cat', { into: file.fd })
   child.stdin.end('into the file')
   child.stdout.on('data', (chunk) => assert.fail(`${chunk}`))
   assert.deepEqual(await once(child, 'close'), [0, null])
@@ -89,10 +90,10 @@ test('writes into a file that has no name', async () => {
 })
 
 test('ends as the program ends', async () => {
-  const child = await take(launchers, 'sh', ['-c', 'exit 41'])
+  const child = await take(launchers, 'sh', { args: ['-c', 'exit 41'] })
   child.stdin.end()
   assert.deepEqual(await once(child, 'close'), [41, null])
-  const killed = await take(launchers, 'sleep', ['60'])
+  const killed = await take(launchers, 'sleep', { args: ['60'] })
   killed.kill('SIGKILL')
   assert.deepEqual(await once(killed, 'close'), [null, 'SIGKILL'])
 })
@@ -110,9 +111,9 @@ test('a line break or a zero cannot be told, and costs no process', async () => 
   const first = await take(launchers, 'true')
   first.stdin.end()
   await once(first, 'close')
-  assert.equal(launchers.take('printf', ['two\nlines'], env), undefined)
-  assert.equal(launchers.take('printf', ['a\0b'], env), undefined)
-  assert.equal(launchers.take('true', [], { ...env, NAME: 'two\nlines' }), undefined)
+  assert.equal(launchers.take({ program: 'printf', args: ['two\nlines'], env }), undefined)
+  assert.equal(launchers.take({ program: 'printf', args: ['a\0b'], env }), undefined)
+  assert.equal(launchers.take({ program: 'true', args: [], env: { ...env, NAME: 'two\nlines' } }), undefined)
   const next = await take(launchers, 'true')
   next.stdin.end()
   assert.deepEqual(await once(next, 'close'), [0, null])

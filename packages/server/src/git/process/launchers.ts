@@ -5,15 +5,17 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
-export type Launchers = {
+interface Launch {
+  program: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  /** The descriptor of a file that takes stdout, from its start. */
+  into?: number | undefined
+}
+
+export interface Launchers {
   /** A process that becomes this program, or undefined when none is at hand or it cannot be told these arguments. */
-  take(
-    program: string,
-    args: readonly string[],
-    env: Readonly<Record<string, string>>,
-    /** The descriptor of a file that takes stdout, from its start. */
-    into?: number,
-  ): ChildProcessWithoutNullStreams | undefined
+  take(launch: Launch): ChildProcessWithoutNullStreams | undefined
   /** Ends those that wait. */
   close(): void
 }
@@ -41,6 +43,7 @@ exit 127`
 /** A file that has no name can still be opened by this one, where there is such a thing. */
 const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
 
+/** `ready` is how many wait to be told. */
 export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
   const waiting = new Set<ChildProcessWithoutNullStreams>()
   let refill: NodeJS.Timeout | undefined
@@ -69,14 +72,14 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
     }
     child.on('exit', drop)
     child.stdin.on('error', drop)
-    keepsAwake(child, false)
+    keepAwake(child, false)
     waiting.add(child)
   }
 
   refillSoon()
 
   return {
-    take(program, args, env, into) {
+    take({ program, args, env, into }) {
       if (into !== undefined && !canOpenDescriptors) return undefined
       const lines = [
         ...(into === undefined ? [] : [`>/proc/${process.pid}/fd/${into}`]),
@@ -89,7 +92,7 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
       if (!child) return undefined
       waiting.delete(child)
       deaths = 0
-      keepsAwake(child, true)
+      keepAwake(child, true)
       child.stdin.write(`${lines.join('\n')}\n\n`)
       return child
     },
@@ -123,7 +126,7 @@ function startShell(): ChildProcessWithoutNullStreams | undefined {
 }
 
 /** One that only waits keeps neither this process from ending nor a test. */
-function keepsAwake(child: ChildProcessWithoutNullStreams, awake: boolean): void {
+function keepAwake(child: ChildProcessWithoutNullStreams, awake: boolean): void {
   const how = awake ? 'ref' : 'unref'
   child[how]()
   for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket)[how]()

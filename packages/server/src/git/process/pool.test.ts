@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createProcessPool, PoolFull } from './pool.ts'
 
 test('runs up to its size and makes the rest wait', async () => {
-  const pool = createProcessPool({ size: 2, perKey: 2 })
+  const pool = createProcessPool({ size: 2, perOwner: 2 })
   const first = await pool.acquire('a')
   await pool.acquire('a')
   const third = pool.acquire('a')
@@ -19,8 +19,8 @@ test('serves waiting keys in turn, however many one of them has waiting', async 
   const pool = createProcessPool({ size: 1 })
   const blocker = await pool.acquire('x')
   const order: string[] = []
-  const work = async (key: string, name: string) => {
-    using _slot = await pool.acquire(key)
+  const work = async (owner: string, name: string) => {
+    using _slot = await pool.acquire(owner)
     order.push(name)
     await turn()
   }
@@ -38,7 +38,7 @@ test('serves waiting keys in turn, however many one of them has waiting', async 
   assert.deepEqual([pool.running, pool.depth], [0, 0])
 })
 
-test('leaves room for others when one key holds its share', async () => {
+test('leaves room for others when one owner holds its share', async () => {
   const pool = createProcessPool({ size: 4 })
   const held = [await pool.acquire('a'), await pool.acquire('a'), await pool.acquire('a')]
   const fourth = pool.acquire('a')
@@ -50,7 +50,7 @@ test('leaves room for others when one key holds its share', async () => {
   await fourth
 })
 
-test('refuses when too many of one key wait, and others may still wait', async () => {
+test('refuses when too many of one owner wait, and others may still wait', async () => {
   const pool = createProcessPool({ size: 1, maxWaiting: 1 })
   const slot = await pool.acquire('a')
   const waiting = pool.acquire('a')

@@ -1,11 +1,11 @@
 // What git says while it works is of two kinds: how far it is, which a client may see, and complaints, which may quote
 // what is in a repository and name directories of the server.
 
-const complaint = /^(fatal|error|warning|usage|BUG|hint): /
+const COMPLAINT = /^(fatal|error|warning|usage|BUG|hint): /
 
 /** Whether a text of git's has a complaint in it, with the lines of all of them. */
 export const complaintsIn = (text: string): string[] =>
-  text.split(/[\r\n]/).flatMap((line) => (complaint.test(line) ? [line.replace(complaint, '')] : []))
+  text.split(/[\r\n]/).flatMap((line) => (COMPLAINT.test(line) ? [line.replace(COMPLAINT, '')] : []))
 
 /** Hands on whole lines, and nothing any more from the first complaint on. */
 export function progressOnly(tell: (text: Buffer) => void): (chunk: Buffer) => void {

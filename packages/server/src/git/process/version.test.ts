@@ -19,12 +19,12 @@ async function pretending(version: string): Promise<string> {
 }
 
 it('takes the git of this machine', async () => {
-  assert.match(await requireGit(), /^\d+\.\d+/)
+  await requireGit()
 })
 
 it('takes newer gits, also from vendors with versions of their own', async () => {
-  assert.equal(await requireGit(await pretending('2.38.0')), '2.38.0')
-  assert.equal(await requireGit(await pretending('3.0.1.vendor-2')), '3.0.1.vendor-2')
+  await requireGit(await pretending('2.38.0'))
+  await requireGit(await pretending('3.0.1.vendor-2'))
 })
 
 it('refuses an old git, and none, in words', async () => {

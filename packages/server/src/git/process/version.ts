@@ -10,7 +10,7 @@ export class GitUnusable extends Error {
 }
 
 /** Throws GitUnusable unless there is a git that is new enough. */
-export async function requireGit(binary = 'git'): Promise<string> {
+export async function requireGit(binary = 'git'): Promise<void> {
   const wanted = `git ${OLDEST.join('.')} or later is needed`
   const { stdout } = await promisify(execFile)(binary, ['--version']).catch((cause: unknown) => {
     throw new GitUnusable(`${wanted}, and there is none on this machine. Install it, and start again.`, {
@@ -20,5 +20,4 @@ export async function requireGit(binary = 'git'): Promise<string> {
   const [, version = '', major, minor] = /((\d+)\.(\d+)\S*)/.exec(stdout) ?? []
   const isNewEnough = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1])
   if (!isNewEnough) throw new GitUnusable(`${wanted}, and this machine has ${version || 'an unknown one'}.`)
-  return version
 }

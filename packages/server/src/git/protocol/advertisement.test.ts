@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Oid, RefName } from '../names.ts'
-import { advertise, lsRefs, parseProtocolVersion, type Ref, type RefList } from './advertisement.ts'
+import { advertise, answerLsRefs, parseProtocolVersion, type Ref, type RefList } from './advertisement.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'advertisement-'))
 const full = join(root, 'full')
@@ -99,7 +99,7 @@ for (const dir of [full, empty]) {
         const args = [...flags, ...prefixes.map((prefix) => `ref-prefix ${prefix}`)].map(frame).join('')
         const input = `${frame('command=ls-refs')}${frame('object-format=sha1')}0001${args}0000`
         const theirs = git(dir, ['upload-pack', '--stateless-rpc', '.'], { version: 2, input })
-        assert.equal(await text(lsRefs(refsOf(dir), options)), theirs, JSON.stringify(options))
+        assert.equal(await text(answerLsRefs(refsOf(dir), options)), theirs, JSON.stringify(options))
       }
     }
   })
@@ -114,7 +114,7 @@ test('streams fifty thousand refs in chunks of bounded size', async () => {
   let largest = 0
   const list = { headBranch: 'refs/heads/b0' as RefName, headOid: oid, refs: refs() }
   const options = { peel: true, symrefs: true, unborn: true, prefixes: [] }
-  for (const chunk of lsRefs(list, options)) {
+  for (const chunk of answerLsRefs(list, options)) {
     lines += chunk.toString().split('\n').length - 1
     largest = Math.max(largest, chunk.length)
   }

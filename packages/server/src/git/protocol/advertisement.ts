@@ -1,12 +1,17 @@
 // What a client is told about refs and capabilities, made from a list of refs without starting git.
 // It says what `git upload-pack` and `git receive-pack` themselves would say, so either side may take over.
 
-import { type Oid, type RefName, zeroOid } from '../names.ts'
+import { type Oid, type RefName, ZERO_OID } from '../names.ts'
 
 /** `peeled` is what an annotated tag finally points to, null for everything else. */
-export type Ref = { name: RefName; oid: Oid; peeled: Oid | null }
+export interface Ref {
+  name: RefName
+  oid: Oid
+  peeled: Oid | null
+}
 
-export type RefList = {
+/** All refs of a repository that a client may see. */
+export interface RefList {
   /** The branch that HEAD names, whether or not it exists. */
   headBranch: RefName
   /** Where that branch is; null while it does not exist. */
@@ -18,22 +23,22 @@ export type RefList = {
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 export type ProtocolVersion = 0 | 1 | 2
 
-const agent = 'agent=trellis'
-const uploadCapabilities =
+const AGENT = 'agent=trellis'
+const UPLOAD_CAPABILITIES =
   'multi_ack thin-pack side-band side-band-64k ofs-delta shallow deepen-since deepen-not deepen-relative ' +
   'no-progress include-tag multi_ack_detailed allow-tip-sha1-in-want allow-reachable-sha1-in-want no-done'
-const receiveCapabilities =
+const RECEIVE_CAPABILITIES =
   'report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options object-format=sha1'
-const v2Capabilities = [
+const V2_CAPABILITIES = [
   'version 2',
-  agent,
+  AGENT,
   'ls-refs=unborn',
   'fetch=shallow wait-for-done filter',
   'server-option',
   'object-format=sha1',
   'object-info',
 ]
-const v2Advertisement = Buffer.from(`${v2Capabilities.map((line) => frame(`${line}\n`)).join('')}0000`)
+const V2_ADVERTISEMENT = Buffer.from(`${V2_CAPABILITIES.map((line) => frame(`${line}\n`)).join('')}0000`)
 
 /** The value of a Git-Protocol header: colon-separated, the highest known version wins. */
 export function parseProtocolVersion(header: string | undefined): ProtocolVersion {
@@ -48,25 +53,30 @@ export async function advertise(
   version: ProtocolVersion,
   list: () => RefList | Promise<RefList>,
 ): Promise<Iterable<Buffer>> {
-  if (version === 2 && service === 'git-upload-pack') return [v2Advertisement]
+  if (version === 2 && service === 'git-upload-pack') return [V2_ADVERTISEMENT]
   // Pushing has no version 2; git then answers as version 0.
   const versionLine = version === 1 ? frame('version 1\n') : ''
   const preface = `${frame(`# service=${service}\n`)}0000${versionLine}`
-  return gathered(preface, refLines(service, await list()))
+  return gatherPackets(preface, refLines(service, await list()))
 }
 
-export type LsRefsOptions = { peel: boolean; symrefs: boolean; unborn: boolean; prefixes: readonly string[] }
+export interface LsRefsOptions {
+  peel: boolean
+  symrefs: boolean
+  unborn: boolean
+  prefixes: readonly string[]
+}
 
 /** The answer to the command ls-refs of protocol version 2. */
-export function lsRefs(list: RefList, options: LsRefsOptions): Iterable<Buffer> {
-  return gathered('', lsRefsLines(list, options))
+export function answerLsRefs(list: RefList, options: LsRefsOptions): Iterable<Buffer> {
+  return gatherPackets('', lsRefsLines(list, options))
 }
 
 function* refLines(service: Service, list: RefList): Generator<string> {
   let capabilities =
     service === 'git-upload-pack'
-      ? `\0${uploadCapabilities}${list.headOid ? ` symref=HEAD:${list.headBranch}` : ''} filter object-format=sha1 ${agent}`
-      : `\0${receiveCapabilities} ${agent}`
+      ? `\0${UPLOAD_CAPABILITIES}${list.headOid ? ` symref=HEAD:${list.headBranch}` : ''} filter object-format=sha1 ${AGENT}`
+      : `\0${RECEIVE_CAPABILITIES} ${AGENT}`
   const line = (oid: Oid, name: string) => {
     const text = `${oid} ${name}${capabilities}\n`
     capabilities = ''
@@ -74,7 +84,7 @@ function* refLines(service: Service, list: RefList): Generator<string> {
   }
   if (service === 'git-receive-pack') {
     for (const ref of list.refs) yield line(ref.oid, ref.name)
-    if (capabilities) yield line(zeroOid, 'capabilities^{}')
+    if (capabilities) yield line(ZERO_OID, 'capabilities^{}')
     return
   }
   if (list.headOid) yield line(list.headOid, 'HEAD')
@@ -118,14 +128,14 @@ function prefixMatcher(prefixes: readonly string[]): (name: string) => boolean {
   }
 }
 
-const chunkLength = 32 * 1024
+const CHUNK_LENGTH = 32 * 1024
 
 /** Frames lines as packets, many to a chunk, with a flush at the end. */
-function* gathered(preface: string, lines: Iterable<string>): Generator<Buffer, void, undefined> {
+function* gatherPackets(preface: string, lines: Iterable<string>): Generator<Buffer, void, undefined> {
   let text = preface
   for (const line of lines) {
     text += frame(line)
-    if (text.length < chunkLength) continue
+    if (text.length < CHUNK_LENGTH) continue
     yield Buffer.from(text)
     text = ''
   }

@@ -1,37 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  DELIM_PACKET,
   dataPacket,
-  delimPacket,
-  flushPacket,
+  FLUSH_PACKET,
   type Packet,
   ProtocolError,
   packetText,
   readPackets,
-  responseEndPacket,
   sideband,
 } from './pkt-line.ts'
 
-async function* inPieces(bytes: Uint8Array, size: number) {
+async function* inChunks(bytes: Uint8Array, size: number) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
 async function readAll(bytes: Uint8Array, size = 7, maxBytes = 1 << 20): Promise<Packet[]> {
-  const reader = readPackets(inPieces(bytes, size), maxBytes)
+  const reader = readPackets(inChunks(bytes, size), maxBytes)
   const packets: Packet[] = []
   for (let packet = await reader.next(); packet; packet = await reader.next()) packets.push(packet)
   return packets
 }
 
-test('reads back every kind of packet whatever the pieces are', async () => {
+test('reads back every kind of packet whatever the chunks are', async () => {
   const long = Buffer.alloc(65516, 'x')
   const wire = Buffer.concat([
     dataPacket('want\n'),
-    delimPacket,
+    DELIM_PACKET,
     dataPacket(long),
     Buffer.from('0004'),
-    responseEndPacket,
-    flushPacket,
+    Buffer.from('0002'),
+    FLUSH_PACKET,
   ])
   for (const size of [1, 3, 4096, wire.length]) {
     const packets = await readAll(wire, size)
@@ -63,7 +62,7 @@ test('refuses more packets than the bound allows, even empty ones', async () => 
 test('hands over what follows the packets untouched', async () => {
   const tail = Buffer.from('PACK and some more bytes')
   for (const size of [1, 5, 1000]) {
-    const reader = readPackets(inPieces(Buffer.concat([dataPacket('a'), flushPacket, tail]), size), 1000)
+    const reader = readPackets(inChunks(Buffer.concat([dataPacket('a'), FLUSH_PACKET, tail]), size), 1000)
     await reader.next()
     await reader.next()
     const rest: Buffer[] = []

@@ -1,15 +1,15 @@
 // What a client is told at the end of a push.
 
-import { dataPacket, flushPacket, sideband } from './pkt-line.ts'
-import type { PushCapabilities, PushCommand } from './receive-pack.ts'
+import { dataPacket, FLUSH_PACKET, sideband } from './pkt-line.ts'
+import type { PushCapabilities, PushCommand } from './push-request.ts'
 
-export type PushResult = {
+interface PushResult {
   command: PushCommand
   /** Why this ref did not move; null when it did. */
   error: string | null
 }
 
-export type PushReport = {
+interface PushReport {
   capabilities: PushCapabilities
   /** Why the pack was not taken; null when it was, or when there was none. */
   unpackError: string | null
@@ -17,7 +17,7 @@ export type PushReport = {
 }
 
 /** The end of the response. What came before it, if anything, was progress in side band packets. */
-export function pushReport({ capabilities, unpackError, results }: PushReport): Buffer {
+export function formatPushReport({ capabilities, unpackError, results }: PushReport): Buffer {
   // Version 2 of the report only adds lines for refs that the server moved differently, which never happens here.
   const lines = [
     dataPacket(`unpack ${unpackError === null ? 'ok' : oneLine(unpackError)}\n`),
@@ -25,25 +25,21 @@ export function pushReport({ capabilities, unpackError, results }: PushReport): 
       const [word, reason] = error === null ? ['ok ', ''] : ['ng ', ` ${oneLine(error)}`]
       return dataPacket(Buffer.concat([Buffer.from(word), command.sent, Buffer.from(`${reason}\n`)]))
     }),
-    flushPacket,
+    FLUSH_PACKET,
   ]
   const report = capabilities.reportStatus ? Buffer.concat(lines) : Buffer.alloc(0)
-  return capabilities.sideband ? Buffer.concat([...sideband('data', report), flushPacket]) : report
+  return capabilities.sideband ? Buffer.concat([...sideband('data', report), FLUSH_PACKET]) : report
 }
 
 /** Shown as "remote: …" to a person who watches; a client that does not show progress asks for quiet. */
-export function pushProgress(capabilities: PushCapabilities, text: string | Uint8Array): Buffer {
-  return capabilities.quiet ? Buffer.alloc(0) : pushMessage(capabilities, text)
+export function formatPushProgress(capabilities: PushCapabilities, text: string | Uint8Array): Buffer {
+  const isShown = capabilities.sideband && !capabilities.quiet
+  return isShown ? Buffer.concat([...sideband('progress', text)]) : Buffer.alloc(0)
 }
 
-/** The same for what must be seen, quiet or not. */
-export function pushMessage(capabilities: PushCapabilities, text: string | Uint8Array): Buffer {
-  return capabilities.sideband ? Buffer.concat([...sideband('progress', text)]) : Buffer.alloc(0)
-}
-
-const maxReason = 400
+const MAX_REASON = 400
 
 function oneLine(reason: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line or move the cursor
-  return reason.replace(/[\x00-\x1f\x7f]+/g, ' ').slice(0, maxReason)
+  return reason.replace(/[\x00-\x1f\x7f]+/g, ' ').slice(0, MAX_REASON)
 }

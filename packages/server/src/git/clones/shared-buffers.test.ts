@@ -6,32 +6,32 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCloneCache } from './cache.ts'
-import { maxPiece, Piece, releaseChunk } from './pieces.ts'
+import { releaseChunk, SharedBuffer } from './shared-buffers.ts'
 
 const sharesMemory = (a: Uint8Array, b: Uint8Array) => a.buffer === b.buffer
 
-test('the memory of a piece is used again when the last who holds it lets go, and not before', () => {
-  const piece = new Piece(10)
-  piece.hold()
-  releaseChunk(piece.bytes)
-  const other = new Piece(10)
-  assert.ok(!sharesMemory(piece.bytes, other.bytes))
-  piece.release()
-  const next = new Piece(maxPiece)
-  assert.ok(sharesMemory(piece.bytes, next.bytes))
+test('the memory of a shared buffer is used again when the last who holds it lets go, and not before', () => {
+  const buffer = new SharedBuffer(10)
+  buffer.hold()
+  releaseChunk(buffer.bytes)
+  const other = new SharedBuffer(10)
+  assert.ok(!sharesMemory(buffer.bytes, other.bytes))
+  buffer.release()
+  const next = new SharedBuffer(20)
+  assert.ok(sharesMemory(buffer.bytes, next.bytes))
 })
 
-test('a piece is released once by each, and no other chunk is a piece', () => {
-  const piece = new Piece(10)
-  piece.release()
-  assert.throws(() => releaseChunk(piece.bytes), /more often/)
+test('a shared buffer is released once by each, and no other chunk is one', () => {
+  const buffer = new SharedBuffer(10)
+  buffer.release()
+  assert.throws(() => releaseChunk(buffer.bytes), /more often/)
   releaseChunk(Buffer.alloc(10))
-  releaseChunk(new Piece(10).bytes.subarray(0, 5))
-  assert.throws(() => new Piece(maxPiece + 1), RangeError)
+  releaseChunk(new SharedBuffer(10).bytes.subarray(0, 5))
+  assert.throws(() => new SharedBuffer(1024 * 1024), RangeError)
 })
 
 test('readers of different packs, fast, slow and gone half way, never see what is not theirs', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'pieces-'))
+  const dir = mkdtempSync(join(tmpdir(), 'shared-buffers-'))
   const cache = createCloneCache({ dir, maxBytes: 100_000_000 })
   t.after(() => {
     cache.close()

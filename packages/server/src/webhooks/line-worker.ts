@@ -12,7 +12,7 @@ import type { Attempt, Transport } from './transport.ts'
 /** Why the service stops a webhook. */
 export type GivenUp = 'gone' | 'failing'
 
-export interface LaneDeps {
+export interface LineWorkerDeps {
   database: Database
   signing: Signing
   transport: Transport
@@ -30,7 +30,7 @@ const FRESH_MS = 1_000
 const TURN_MS = 10_000
 
 /** Delivers what is due in one line, one after the other and in order, and gives the line back. */
-export async function workLine(deps: LaneDeps, hold: Hold, taken: store.LineRow): Promise<void> {
+export async function workLine(deps: LineWorkerDeps, hold: Hold, taken: store.LineRow): Promise<void> {
   const { database, clock } = deps
   const { db } = database
   const webhookId = taken.webhook_id
@@ -54,7 +54,7 @@ export async function workLine(deps: LaneDeps, hold: Hold, taken: store.LineRow)
 }
 
 async function deliver(
-  deps: LaneDeps,
+  deps: LineWorkerDeps,
   hold: Hold,
   {
     webhook,
@@ -90,7 +90,7 @@ async function deliver(
 }
 
 function judge(
-  { clock, retryMs }: LaneDeps,
+  { clock, retryMs }: LineWorkerDeps,
   {
     webhook,
     delivery,

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { dataPacket, flushPacket, ProtocolError } from './pkt-line.ts'
-import { pushMessage, pushProgress, pushReport } from './push-report.ts'
-import { type PushLimits, readPush } from './receive-pack.ts'
+import { dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
+import { formatPushProgress, formatPushReport } from './push-report.ts'
+import { readPush } from './push-request.ts'
 
 const zero = '0'.repeat(40)
 const a = 'a'.repeat(40)
 const b = 'b'.repeat(40)
 const usual = 'report-status-v2 side-band-64k object-format=sha1 agent=git/2.39.5'
 
-async function* inPieces(bytes: Uint8Array, size = 13) {
+async function* inChunks(bytes: Uint8Array, size = bytes.length > 100_000 ? 65536 : 13) {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
 }
 
@@ -22,14 +22,14 @@ function body(lines: (string | Buffer)[], options: { capabilities?: string; tail
     Buffer.from(`\0 ${options.capabilities ?? usual}`),
   ])
   const packets = [withCapabilities, ...others].map((line) => dataPacket(line))
-  return Buffer.concat([...packets, flushPacket, ...(options.tail ?? [])])
+  return Buffer.concat([...packets, FLUSH_PACKET, ...(options.tail ?? [])])
 }
 
-const read = (bytes: Buffer, limits?: PushLimits) => readPush(inPieces(bytes), limits)
+const read = (bytes: Buffer) => readPush(inChunks(bytes))
 
 test('reads commands, capabilities, shallow lines and options, and leaves the pack', async () => {
   const pack = randomBytes(500)
-  const tail = [dataPacket('ci.skip'), dataPacket('x=1\n'), flushPacket, pack]
+  const tail = [dataPacket('ci.skip'), dataPacket('x=1\n'), FLUSH_PACKET, pack]
   const lines = [
     `${zero} ${a} refs/heads/new`,
     `${a} ${b} refs/heads/größe`,
@@ -47,14 +47,13 @@ test('reads commands, capabilities, shallow lines and options, and leaves the pa
   )
   assert.deepEqual(push.capabilities, { reportStatus: true, sideband: true, quiet: true, atomic: true })
   assert.deepEqual(push.options, ['ci.skip', 'x=1'])
-  assert.deepEqual(push.shallow, [b])
   assert.equal(push.expectsPack, true)
   assert.deepEqual(Buffer.concat(await Array.fromAsync(push.pack)), pack)
 })
 
 test('a push that only deletes has no pack, and a lone flush asks for nothing', async () => {
   assert.equal((await read(body([`${a} ${zero} refs/heads/old`]))).expectsPack, false)
-  assert.deepEqual((await read(flushPacket)).commands, [])
+  assert.deepEqual((await read(FLUSH_PACKET)).commands, [])
   assert.deepEqual((await read(Buffer.alloc(0))).commands, [])
 })
 
@@ -94,11 +93,8 @@ test('refuses hostile names one by one and says why', async () => {
 
 test('refuses a request that breaks the protocol or a bound', async () => {
   const line = `${zero} ${a} refs/heads/x`
-  const refused = async (bytes: Buffer, message: RegExp, limits?: PushLimits) =>
-    assert.rejects(
-      read(bytes, limits),
-      (error) => error instanceof ProtocolError && message.test(error.message),
-    )
+  const refused = async (bytes: Buffer, message: RegExp) =>
+    assert.rejects(read(bytes), (error) => error instanceof ProtocolError && message.test(error.message))
   await refused(body(['push-cert']), /signed/)
   await refused(body(['nonsense']), /bad push command/)
   await refused(body([`${zero} ${a.toUpperCase()} refs/heads/x`]), /bad push command/)
@@ -107,13 +103,15 @@ test('refuses a request that breaks the protocol or a bound', async () => {
   await refused(body([line], { capabilities: 'object-format=sha256' }), /SHA-1/)
   await refused(dataPacket(line), /does not end/)
   await refused(Buffer.concat([dataPacket(line), Buffer.from('0001')]), /does not end/)
-  await refused(body([line, line, line]), /too many refs/, { maxCommands: 2 })
-  await refused(body([line, ...Array(9).fill(`shallow ${a}`)]), /too many refs/, { maxCommands: 5 })
-  await refused(body([line, line, line]), /too large/, { maxBytes: 200 })
-  const options = { capabilities: 'push-options', tail: [dataPacket('one'), dataPacket('two'), flushPacket] }
-  await refused(body([line], options), /too many push options/, { maxOptions: 1 })
-  await refused(body([line], options), /too long/, { maxOptionBytes: 2 })
-  await refused(body([line], { capabilities: 'push-options' }).subarray(0, -4), /does not end/)
+  await refused(body(Array(100_001).fill(line)), /too many refs/)
+  await refused(body([line, ...Array(100_000).fill(`shallow ${a}`)]), /too many refs/)
+  await refused(body(Array(5000).fill(`${line}${'x'.repeat(8000)}`)), /too large/)
+  const capabilities = 'push-options'
+  const many = [...Array(65).fill(dataPacket('one')), FLUSH_PACKET]
+  await refused(body([line], { capabilities, tail: many }), /too many push options/)
+  const long = [dataPacket('x'.repeat(4097)), FLUSH_PACKET]
+  await refused(body([line], { capabilities, tail: long }), /too long/)
+  await refused(body([line], { capabilities }).subarray(0, -4), /does not end/)
 })
 
 test('random pushes give a push or a ProtocolError and nothing else', async () => {
@@ -127,15 +125,15 @@ test('random pushes give a push or a ProtocolError and nothing else', async () =
     '\n',
   ]
   for (let round = 0; round < 1500; round++) {
-    const pieces = [
+    const parts = [
       ...lines.map((line) => dataPacket(line)),
-      flushPacket,
+      FLUSH_PACKET,
       Buffer.from('0001'),
       randomBytes(round % 100),
     ]
     const chosen = Array.from(
       { length: round % 7 },
-      () => pieces[Math.floor(Math.random() * pieces.length)] as Buffer,
+      () => parts[Math.floor(Math.random() * parts.length)] as Buffer,
     )
     await read(Buffer.concat(chosen)).catch((error: unknown) =>
       assert.ok(error instanceof ProtocolError, String(error)),
@@ -150,20 +148,19 @@ test('reports each ref, in a side band when the client takes one', async () => {
     error: command.problem && `${command.problem}\nsecond line`,
   }))
   const report = '000eunpack ok\n0014ok refs/heads/x\n0024ng bad bad ref name second line\n0000'
-  const banded = pushReport({ capabilities, unpackError: null, results }).toString()
+  const banded = formatPushReport({ capabilities, unpackError: null, results }).toString()
   assert.equal(banded, `${(report.length + 5).toString(16).padStart(4, '0')}\x01${report}0000`)
   const plain = { ...capabilities, sideband: false }
-  assert.equal(pushReport({ capabilities: plain, unpackError: null, results }).toString(), report)
+  assert.equal(formatPushReport({ capabilities: plain, unpackError: null, results }).toString(), report)
   assert.match(
-    pushReport({ capabilities: plain, unpackError: 'broken', results: [] }).toString(),
+    formatPushReport({ capabilities: plain, unpackError: 'broken', results: [] }).toString(),
     /^0012unpack broken\n0000$/,
   )
   assert.equal(
-    pushReport({ capabilities: { ...plain, reportStatus: false }, unpackError: null, results }).length,
+    formatPushReport({ capabilities: { ...plain, reportStatus: false }, unpackError: null, results }).length,
     0,
   )
 
-  assert.equal(pushProgress(capabilities, 'half\n').toString(), '000a\x02half\n')
-  assert.equal(pushProgress({ ...capabilities, quiet: true }, 'half\n').length, 0)
-  assert.equal(pushMessage({ ...capabilities, quiet: true }, 'note\n').toString(), '000a\x02note\n')
+  assert.equal(formatPushProgress(capabilities, 'half\n').toString(), '000a\x02half\n')
+  assert.equal(formatPushProgress({ ...capabilities, quiet: true }, 'half\n').length, 0)
 })

@@ -1,0 +1,130 @@
+// What a client asks git-upload-pack for: the refs, or a fetch, and whether that is a clone.
+
+import { createHash } from 'node:crypto'
+import type { Oid } from '../names.ts'
+import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
+import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError, packetText, readPackets } from './pkt-line.ts'
+
+/** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
+type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
+
+/** Asks for objects, in a way that git answers. */
+export interface FetchRequest {
+  kind: 'fetch'
+  version: ProtocolVersion
+  /** The request as it was understood, framed again. */
+  body: Buffer
+  clone: CloneRequest | undefined
+  /** What it asks for, when that is no more than most clones do. */
+  plain: PlainClone | undefined
+}
+
+/** A fetch without negotiation. Its answer depends on the request, on objects, and perhaps on which tags exist. */
+export interface CloneRequest {
+  digest: string
+  followsTags: boolean
+}
+
+/** A clone that asks for nothing special, as most do. */
+export interface PlainClone {
+  wants: readonly Oid[]
+  thin: boolean
+  ofsDelta: boolean
+  includeTag: boolean
+  progress: boolean
+}
+
+const MAX_BYTES = 32 * 1024 * 1024
+// Each costs more memory than its bytes.
+const MAX_LINES = 250_000
+
+/** Reads a whole request for git-upload-pack. Throws ProtocolError. */
+export async function readUploadRequest(
+  body: AsyncIterable<Uint8Array>,
+  { version }: { version: ProtocolVersion },
+): Promise<UploadRequest> {
+  const reader = readPackets(body, MAX_BYTES)
+  const packets: Buffer[] = []
+  const lines: string[] = []
+  for (let packet = await reader.next(); packet; packet = await reader.next()) {
+    if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
+    if (packets.length === MAX_LINES) throw new ProtocolError('the request is too large')
+    if (packet.kind === 'data') {
+      lines.push(packetText(packet.data))
+      packets.push(dataPacket(packet.data))
+    } else packets.push(packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET)
+    // Version 2 sends one command; the older ones end with the body.
+    if (version === 2 && packet.kind === 'flush') break
+  }
+  if (lines.length === 0) return { kind: 'nothing' }
+  checkObjectIds(lines)
+  const command = version === 2 ? readCommand(lines) : 'fetch'
+  if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
+  const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
+  const plain = version === 2 ? plainCloneOf(lines) : undefined
+  return { kind: 'fetch', version, body: Buffer.concat(packets), clone, plain }
+}
+
+/** Checked here, because git ends without an answer when they are malformed. */
+function checkObjectIds(lines: readonly string[]): void {
+  for (const line of lines) {
+    if (/^(want|have|shallow) /.test(line) && !/^\w+ [0-9a-f]{40}( |$)/.test(line))
+      throw new ProtocolError('bad object id')
+  }
+}
+
+function readCommand(lines: readonly string[]): 'ls-refs' | 'fetch' | 'object-info' {
+  const commands = lines.filter((line) => line.startsWith('command=')).map((line) => line.slice(8))
+  const [command] = commands
+  if (commands.length === 1 && (command === 'ls-refs' || command === 'fetch' || command === 'object-info'))
+    return command
+  throw new ProtocolError('unknown command')
+}
+
+const CAPABILITY = /^(command|agent|server-option|session-id)=|^object-format=sha1$/
+
+function readLsRefs(lines: readonly string[]): LsRefsOptions {
+  const options = { peel: false, symrefs: false, unborn: false, prefixes: [] as string[] }
+  for (const line of lines) {
+    if (line === 'peel' || line === 'symrefs' || line === 'unborn') options[line] = true
+    else if (line.startsWith('ref-prefix ')) options.prefixes.push(line.slice('ref-prefix '.length))
+    else if (!CAPABILITY.test(line)) throw new ProtocolError('unexpected line in ls-refs')
+  }
+  return options
+}
+
+// Negotiation, and arguments that name refs, whose meaning changes when refs move.
+const UNCACHEABLE = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
+// What a client says about itself.
+const IDENTITY = /^(agent|session-id)=/
+
+function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneRequest | undefined {
+  if (!lines.includes('done') || lines.some((line) => UNCACHEABLE.test(line))) return undefined
+  // The older versions put capabilities behind the first want.
+  const words = lines.flatMap((line) => {
+    const [, want, capabilities] = /^(want [0-9a-f]{40}) (.*)$/.exec(line) ?? []
+    return want ? [want, ...(capabilities ?? '').split(' ')] : [line]
+  })
+  const meaning = new Set(words.filter((word) => !IDENTITY.test(word)).sort())
+  if (![...meaning].some((word) => word.startsWith('want '))) return undefined
+  const text = JSON.stringify([version === 2 ? 2 : 0, ...meaning])
+  const digest = createHash('sha256').update(text).digest('hex')
+  return { digest, followsTags: meaning.has('include-tag') }
+}
+
+/** What a fetch in version 2 asks for in these lines, if that is all it asks for. */
+function plainCloneOf(lines: readonly string[]): PlainClone | undefined {
+  const wants = lines.flatMap((line) => /^want (.*)/.exec(line)?.[1] ?? []) as Oid[]
+  const isPlain = lines.every((line) => UNREMARKABLE.test(line)) && lines.includes('done')
+  if (!isPlain || wants.length === 0) return undefined
+  return {
+    wants,
+    thin: lines.includes('thin-pack'),
+    ofsDelta: lines.includes('ofs-delta'),
+    includeTag: lines.includes('include-tag'),
+    progress: !lines.includes('no-progress'),
+  }
+}
+
+const UNREMARKABLE =
+  /^(command=fetch|(agent|session-id|server-option)=.*|object-format=sha1|want [0-9a-f]{40}|thin-pack|ofs-delta|include-tag|no-progress|done)$/
