@@ -5,6 +5,7 @@ import { closeGracefully, openListener, portOf } from './doors/http/server.ts'
 import { openDoors } from './doors/open-doors.ts'
 import { requireGit } from './git/process/version.ts'
 import { ensureOwner } from './people/first-owner.ts'
+import { type Passwords, scryptPasswords } from './people/passwords.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
@@ -18,6 +19,7 @@ export interface AppDeps {
   config: Config
   log: Log
   clock?: Clock
+  passwords?: Passwords
   /** Hold every answer against the contract. */
   checkOutput?: boolean
 }
@@ -25,7 +27,13 @@ export interface AppDeps {
 export type App = Awaited<ReturnType<typeof startApp>>
 
 /** Starts a whole Trellis: opens what it keeps, makes the services, opens the doors. */
-export async function startApp({ config, log, clock = systemClock, checkOutput = false }: AppDeps) {
+export async function startApp({
+  config,
+  log,
+  clock = systemClock,
+  passwords = scryptPasswords,
+  checkOutput = false,
+}: AppDeps) {
   await using starting = new AsyncDisposableStack()
   await requireGit()
   const dataDir = resolve(config.data)
@@ -40,7 +48,15 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
   await requireSameKey(database, serverKey)
 
   const foundation = createFoundation({ config, database, clock })
-  const ownerKey = await ensureOwner({ ...foundation, database, clock, newId, dataDir, owner: config.owner })
+  const ownerKey = await ensureOwner({
+    ...foundation,
+    database,
+    clock,
+    newId,
+    passwords,
+    dataDir,
+    owner: config.owner,
+  })
   const scratch = await claimScratch(join(dataDir, 'scratch'))
   starting.defer(() => scratch.stop())
 
@@ -70,6 +86,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
     services,
     baseUrl,
     clock,
+    passwords,
     log,
     isStopping: () => stopping,
     checkOutput,

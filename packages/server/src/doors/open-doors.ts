@@ -7,6 +7,7 @@ import { keysHandlers } from '../keys/handlers.ts'
 import { type Handlers, implement } from '../operations/operations.ts'
 import { invitationsHandlers, membersHandlers, orgsHandlers } from '../orgs/handlers.ts'
 import { createAuth } from '../people/auth.ts'
+import type { Passwords } from '../people/passwords.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { newId } from '../platform/ids.ts'
@@ -44,6 +45,7 @@ export interface DoorsDeps {
   services: Services
   baseUrl: string
   clock: Clock
+  passwords: Passwords
   log: Log
   isStopping(): boolean
   /** Hold every answer against the contract. */
@@ -65,6 +67,7 @@ export function openDoors(listener: Server, deps: DoorsDeps): void {
     newId,
     baseUrl,
     secret: serverKey.derive('sessions'),
+    passwords: deps.passwords,
     signUp: config.signUp,
     providers: config.providers,
     trustedOrigins: config.corsOrigins,

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { type ErrorEnvelope, ErrorEnvelope as ErrorEnvelopeSchema } from '@trellis/contract'
 import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
 import { type App, startApp } from '../app.ts'
+import type { Passwords } from '../people/passwords.ts'
 import { parseConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
 import type { CreateDatabase, TestDatabase } from './databases.ts'
 import { useInSuite } from './in-suite.ts'
+import { cheapPasswords } from './passwords.ts'
 
 /** A whole Trellis on a port of its own, whose every answer is held against the contract. */
 export interface TestApp extends App, AsyncDisposable {
@@ -41,6 +43,7 @@ export interface Answer {
 export async function startTestApp(
   database: TestDatabase,
   env: Record<string, string> = {},
+  passwords: Passwords = cheapPasswords,
 ): Promise<TestApp> {
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
@@ -60,6 +63,7 @@ export async function startTestApp(
       log += lines
     }),
     clock: now,
+    passwords,
     checkOutput: true,
   })
   starting.defer(() => app.stop())
