@@ -37,7 +37,7 @@ const versionsIn = async ({ db }: Database<Marks>) => {
 
 onEachDatabase('migrations', (create) => {
   async function withStore(work: (store: TestDatabase) => Promise<void>): Promise<void> {
-    await using store = await create()
+    await using store = await create('empty')
     await work(store)
   }
   async function withOpen(
