@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { type AnyContractProcedure, isContractProcedure } from '@orpc/contract'
 import { API_PREFIX, contract, ErrorEnvelope, errors, INTERFACE_VERSION } from '@trellis/contract'
 import { createTrellisClient, isDefinedError, safe, TrellisError } from '@trellis/contract/client'
-import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '@trellis/server/testing'
+import { createSqlite, useApp } from '@trellis/server/testing'
 import * as z from 'zod'
 
 /*
@@ -822,16 +822,7 @@ describe('the schemas of the contract', () => {
 })
 
 describe('the typed client', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite)
 
   it('gives a declared error with its code and its data', async () => {
     const trellis = app.client(app.ownerKey)

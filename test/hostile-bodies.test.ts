@@ -28,45 +28,40 @@ onEachDatabase('hostile bodies', (create) => {
   it(`${REQUESTS} of them over all operations get no 5xx and no answer outside the envelope`, async (t) => {
     const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31))
     t.diagnostic(`TEST_SEED=${seed}`)
-    const database = await create()
-    const app = await startTestApp(database, {
+    await using database = await create()
+    await using app = await startTestApp(database, {
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_RATE_BURST: '1000000',
       TRELLIS_MAX_BODY_BYTES: '200000',
     })
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
-    try {
-      const world = await settle(app)
-      const random = createRandom(seed)
-      const paths = [...operations.keys()]
-      const statuses = new Map<number, number>()
-      let sent = 0
+    t.after(() => agent.destroy())
+    const world = await settle(app)
+    const random = createRandom(seed)
+    const paths = [...operations.keys()]
+    const statuses = new Map<number, number>()
+    let sent = 0
 
-      const worker = async () => {
-        while (sent < REQUESTS) {
-          const number = sent++
-          const path = paths[number % paths.length] ?? ''
-          const body = hostileBody(random, inputs.get(path) ?? {}, { ...world.words, ...spared[path] })
-          const headers = hostileHeaders(random, random.pick(world.callers))
-          const answer = await post(agent, `${app.url}/api/v1${path}`, body, headers)
-          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-          const told = () =>
-            `#${number} ${path} ${JSON.stringify(headers)} ${body?.toString().slice(0, 2000)}\n→ ${answer.status} ${answer.text.slice(0, 2000)}`
-          expectProper(path, answer, told)
-        }
+    const worker = async () => {
+      while (sent < REQUESTS) {
+        const number = sent++
+        const path = paths[number % paths.length] ?? ''
+        const body = hostileBody(random, inputs.get(path) ?? {}, { ...world.words, ...spared[path] })
+        const headers = hostileHeaders(random, random.pick(world.callers))
+        const answer = await post(agent, `${app.url}/api/v1${path}`, body, headers)
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+        const told = () =>
+          `#${number} ${path} ${JSON.stringify(headers)} ${body?.toString().slice(0, 2000)}\n→ ${answer.status} ${answer.text.slice(0, 2000)}`
+        expectProper(path, answer, told)
       }
-      await Promise.all(Array.from({ length: AT_ONCE }, worker))
-      t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries([...statuses].toSorted()))}`)
-
-      assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
-      // Hostile or not, some of it was good: otherwise nothing behind the schemas was reached.
-      for (const status of [200, 400, 401, 403, 404, 409]) assert.ok(statuses.has(status), `no ${status}`)
-      assert.match(await (await fetch(`${app.url}/metrics`)).text(), /^trellis_http_requests_in_flight 1$/m)
-    } finally {
-      agent.destroy()
-      await app.stop()
-      await database.drop()
     }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries([...statuses].toSorted()))}`)
+
+    assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
+    // Hostile or not, some of it was good: otherwise nothing behind the schemas was reached.
+    for (const status of [200, 400, 401, 403, 404, 409]) assert.ok(statuses.has(status), `no ${status}`)
+    assert.match(await (await fetch(`${app.url}/metrics`)).text(), /^trellis_http_requests_in_flight 1$/m)
   })
 })
 

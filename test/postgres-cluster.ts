@@ -4,6 +4,7 @@ import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createMigrated } from '../packages/server/src/testing/postgres.ts'
 
 /** PostgreSQL will not run as root; whoever runs the tests as root runs it as nobody. */
 const NOBODY = 65_534
@@ -13,6 +14,15 @@ let postgres: ChildProcess | undefined
 
 /** Starts one PostgreSQL for the whole test run, from the binaries of an npm package. Tests make their own databases. */
 export async function globalSetup(): Promise<void> {
+  try {
+    await startCluster()
+  } catch (error) {
+    await globalTeardown()
+    throw error
+  }
+}
+
+async function startCluster(): Promise<void> {
   root = await mkdtemp(join(tmpdir(), 'trellis-postgres-'))
   const asRoot = process.getuid?.() === 0
   const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {}
@@ -53,8 +63,13 @@ export async function globalSetup(): Promise<void> {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    fsync: 'off',
     max_connections: 300,
+    // It is thrown away when the tests have run, so it need not survive anything.
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    wal_level: 'minimal',
+    max_wal_senders: 0,
   }
   postgres = spawn(
     join(home, 'bin/postgres'),
@@ -62,7 +77,9 @@ export async function globalSetup(): Promise<void> {
     spawned,
   )
   await readyToAccept(postgres)
-  process.env.TEST_POSTGRES_URL = `postgres://trellis@127.0.0.1:${port}/postgres`
+  const url = `postgres://trellis@127.0.0.1:${port}/postgres`
+  await createMigrated(url)
+  process.env.TEST_POSTGRES_URL = url
 }
 
 export async function globalTeardown(): Promise<void> {

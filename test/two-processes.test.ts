@@ -16,7 +16,7 @@ describe('two processes over one PostgreSQL', () => {
   let working: Promise<unknown>
 
   before(async () => {
-    database = await createPostgres()
+    database = await createPostgres('empty')
     env = { TRELLIS_DATABASE_URL: database.url, TRELLIS_SECRET: SECRET, TRELLIS_OWNER_KEY: OWNER_KEY }
     ended = Promise.withResolvers()
     const started = Promise.withResolvers<void>()

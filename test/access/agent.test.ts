@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import {
-  createSqlite,
-  createVisitor,
-  type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-} from '@trellis/server/testing'
+import { createSqlite, createVisitor, type Person, useApp } from '@trellis/server/testing'
 import { createSandbox } from '../git/harness.ts'
 import { noCurlHere, run } from './shell.ts'
 
@@ -25,8 +18,7 @@ function commandsIn(markdown: string): Map<string, string[]> {
 
 describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
   const sandbox = createSandbox()
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite)
   let ana: Person
   let commands: Map<string, string[]>
   const used = new Set<string>()
@@ -34,16 +26,10 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
   const known: Record<string, string> = {}
 
   before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
     // The address that stands in the document.
     ana = await app.signUp('ana')
   })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-    sandbox.remove()
-  })
+  after(sandbox.remove)
 
   /** Runs a command of the document. */
   async function step(heading: string, which = 0, edit = (command: string) => command) {

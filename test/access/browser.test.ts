@@ -3,15 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import {
-  createSqlite,
-  type Person,
-  registerAgent,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-  wrongCode,
-} from '@trellis/server/testing'
+import { createSqlite, type Person, registerAgent, useApp, wrongCode } from '@trellis/server/testing'
 import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, noBrowserHere } from './browser.ts'
 
@@ -21,8 +13,7 @@ const TIMEOUT_MS = 10_000
 const screenshots = process.env.TEST_SCREENSHOTS
 
 describe('in a browser', { skip: noBrowserHere, timeout: 60_000 }, () => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite)
   let browser: Browser
   let ana: Person
   let bob: Person
@@ -31,8 +22,6 @@ describe('in a browser', { skip: noBrowserHere, timeout: 60_000 }, () => {
   let hostilePage = ''
 
   before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
     ;[ana, bob] = [await app.signUp('ana'), await app.signUp('bob')]
     browser = await launchBrowser()
     elsewhere = createServer((_, response) =>
@@ -43,8 +32,6 @@ describe('in a browser', { skip: noBrowserHere, timeout: 60_000 }, () => {
   after(async () => {
     await browser?.close()
     elsewhere.close()
-    await app.stop()
-    await database.drop()
   })
 
   async function open(javaScriptEnabled = true): Promise<Page> {

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '@trellis/server/testing'
+import { after, describe, it } from 'node:test'
+import { createSqlite, useApp } from '@trellis/server/testing'
 import { createSandbox } from '../git/harness.ts'
 import { run } from './shell.ts'
 
 describe('somebody without any account', () => {
   const sandbox = createSandbox()
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite)
 
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-    sandbox.remove()
-  })
+  after(sandbox.remove)
 
   /** Opens the address of an invite as an agent does, and does what it says there. */
   async function takeClone(url: string) {

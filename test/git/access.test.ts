@@ -2,26 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { after, before, describe, it } from 'node:test'
-import { foundOrg, type Person } from '@trellis/server/testing'
-import { type Client, createClient, type Host, pushBody, startSqliteHost } from './harness.ts'
+import { describe, it } from 'node:test'
+import { createSqlite, foundOrg, type Person } from '@trellis/server/testing'
+import { type Client, createClient, pushBody, startSqliteHost, useHost } from './harness.ts'
 
-let host: Host
 let stranger: Client
 let pusher: Client
 /** Belongs to none of the owner's organizations. */
 let other: Person
-before(async () => {
-  host = await startSqliteHost()
+const host = useHost(createSqlite, {}, async (host) => {
   // Its credential is in the address, never in a header.
   pusher = createClient((await host.filled('here')).client.dir)
   await host.repo('there')
   other = await host.app.signUp('other')
   stranger = createClient(host.sandbox.path('stranger'))
-})
-after(async () => {
-  assert.equal(await host.failures(), 0)
-  await host.stop()
 })
 
 const ask = (path: string, authorization?: string, init: RequestInit = {}) =>
@@ -274,21 +268,17 @@ describe('a repository that takes no pushes', () => {
 })
 
 it('limits how often one credential asks, and says when to come back', async () => {
-  const limited = await startSqliteHost({ TRELLIS_RATE_PER_SECOND: '1', TRELLIS_RATE_BURST: '20' })
-  try {
-    await limited.repo('busy')
-    const { secret } = await limited.ok('keys/create', { name: 'eager' })
-    const url = `${limited.remote('busy')}/info/refs?service=git-upload-pack`
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => fetch(url, { headers: { authorization: basic(secret) } })),
-    )
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.ok(refused.length >= 5 && refused.length <= 10, `${refused.length} refused`)
-    assert.match(refused[0]?.headers.get('retry-after') ?? '', /^\d+$/)
-    assert.equal(answers.filter(({ status }) => status === 200).length, 30 - refused.length)
-    const client = createClient(limited.sandbox.path('eager'), { token: secret })
-    assert.match(await client.fails('ls-remote', limited.remote('busy')), /429|Too many requests/)
-  } finally {
-    await limited.stop()
-  }
+  await using limited = await startSqliteHost({ TRELLIS_RATE_PER_SECOND: '1', TRELLIS_RATE_BURST: '20' })
+  await limited.repo('busy')
+  const { secret } = await limited.ok('keys/create', { name: 'eager' })
+  const url = `${limited.remote('busy')}/info/refs?service=git-upload-pack`
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => fetch(url, { headers: { authorization: basic(secret) } })),
+  )
+  const refused = answers.filter(({ status }) => status === 429)
+  assert.ok(refused.length >= 5 && refused.length <= 10, `${refused.length} refused`)
+  assert.match(refused[0]?.headers.get('retry-after') ?? '', /^\d+$/)
+  assert.equal(answers.filter(({ status }) => status === 200).length, 30 - refused.length)
+  const client = createClient(limited.sandbox.path('eager'), { token: secret })
+  assert.match(await client.fails('ls-remote', limited.remote('busy')), /429|Too many requests/)
 })

@@ -1,20 +1,13 @@
 // Commits, merges and comparisons made by the server, and reading without a clone.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { asEnvelope, assertFault, assertInvalid } from '@trellis/server/testing'
-import { type Client, type Host, startSqliteHost } from './harness.ts'
+import { before, describe, it } from 'node:test'
+import { asEnvelope, assertFault, assertInvalid, createSqlite } from '@trellis/server/testing'
+import { type Client, useHost } from './harness.ts'
 
 const ABSENT = 'a'.repeat(40)
 
-let host: Host
-before(async () => {
-  host = await startSqliteHost()
-})
-after(async () => {
-  assert.equal(await host.failures(), 0)
-  await host.stop()
-})
+const host = useHost(createSqlite)
 
 const put = (path: string, content = 'x\n', more: object = {}) => ({ op: 'put', path, content, ...more })
 

@@ -1,19 +1,12 @@
 // What a push leaves behind besides its refs.
 
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { it } from 'node:test'
 import { onEachDatabase } from '@trellis/server/testing'
-import { type Client, type Host, type RefEvent, startHost } from './harness.ts'
+import { type Client, type RefEvent, useHost } from './harness.ts'
 
 onEachDatabase('events of pushes', (create) => {
-  let host: Host
-  before(async () => {
-    host = await startHost(await create())
-  })
-  after(async () => {
-    assert.equal(await host.failures(), 0)
-    await host.stop()
-  })
+  const host = useHost(create)
 
   /** Does it, and gives what was logged by it. */
   async function logged(name: string, work: () => Promise<unknown>): Promise<Omit<RefEvent, 'seq'>[]> {

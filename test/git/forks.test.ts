@@ -3,33 +3,15 @@
 import assert from 'node:assert/strict'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import {
-  assertFault,
-  assertForbidden,
-  foundOrg,
-  onEachDatabase,
-  type TestDatabase,
-} from '@trellis/server/testing'
+import { describe, it } from 'node:test'
+import { assertFault, assertForbidden, foundOrg, onEachDatabase } from '@trellis/server/testing'
 import { startApp } from '../../packages/server/src/app.ts'
 import { parseConfig } from '../../packages/server/src/platform/config.ts'
 import { createLog } from '../../packages/server/src/platform/log.ts'
-import { createClient, createSandbox, type Host, listed, packFiles, startHost, until } from './harness.ts'
+import { createClient, listed, packFiles, until, useHost } from './harness.ts'
 
 onEachDatabase('forks and maintenance', (create) => {
-  let host: Host
-  let database: TestDatabase
-  const sandbox = createSandbox()
-  const data = sandbox.path('data')
-  before(async () => {
-    database = await create()
-    host = await startHost(database, { TRELLIS_DATA: data })
-  })
-  after(async () => {
-    assert.equal(await host.failures(), 0)
-    await host.stop()
-    sandbox.remove()
-  })
+  const host = useHost(create)
 
   const fork = (name: string, newName: string) => host.ok('repos/fork', { name, newName })
 
@@ -37,14 +19,14 @@ onEachDatabase('forks and maintenance', (create) => {
     it('has the refs and the default branch of its parent, and stores nothing new', async () => {
       const { client, url } = await host.filled('parent')
       await host.ok('repos/update', { name: 'parent', defaultBranch: 'side' })
-      const before = await packFiles(data)
+      const before = await packFiles(host.app.data)
       const parent = await host.ok('repos/get', { name: 'parent' })
       const forked = await fork('parent', 'child')
       assert.deepEqual(
         [forked.source, forked.defaultBranch, forked.sizeBytes, forked.lastPushAt],
         [`${host.owner.slug}/parent`, 'side', parent.sizeBytes, null],
       )
-      assert.deepEqual(await packFiles(data), before)
+      assert.deepEqual(await packFiles(host.app.data), before)
       assert.deepEqual(await host.packs('child'), await host.packs('parent'))
       assert.deepEqual(await listed(client, host.remote('child')), await listed(client, url))
       assert.deepEqual(
@@ -141,8 +123,8 @@ onEachDatabase('forks and maintenance', (create) => {
   })
 
   it('sweeps packs when the last who lists them is gone and some time has passed', async () => {
-    const own = sandbox.path('swept')
-    const db = await create()
+    const own = host.sandbox.path('swept')
+    await using db = await create()
     const HOUR = 3_600_000
     /** Starts a server at another time, has it sweep, and stops it. */
     async function at(
@@ -179,43 +161,39 @@ onEachDatabase('forks and maintenance', (create) => {
       }
     }
 
-    try {
-      await at(0, async (post, url) => {
-        await post('repos/create', { name: 'first' })
-        const client = createClient(sandbox.path('client'), { token: 'a-key-of-the-operator' })
-        await client.run('init', '-q')
-        await client.commit({ 'a.txt': 'a\n' })
-        await client.run('push', '-q', `${url}/git/owner/first.git`, 'main')
-        await post('repos/fork', { name: 'first', newName: 'second' })
-        await post('repos/fork', { name: 'second', newName: 'third' })
-        await post('repos/delete', { name: 'first' })
-      })
-      const [kept] = await packFiles(own)
-      assert.ok(kept)
-      // What a crash left: files that the database has never heard of.
-      const left = 'f'.repeat(40)
-      await mkdir(join(own, 'packs/ff'), { recursive: true })
-      for (const part of ['pack', 'idx']) {
-        await writeFile(join(own, `packs/ff/${left}.${part}`), 'rest')
-        await utimes(join(own, `packs/ff/${left}.${part}`), new Date(), new Date())
-      }
-      await at(0)
-      assert.deepEqual((await packFiles(own)).toSorted(), [kept, `ff/${left}.pack`].toSorted())
-      await at(2 * HOUR)
-      assert.deepEqual(await packFiles(own), [kept])
-
-      await at(2 * HOUR, (post) => post('repos/delete', { name: 'second' }))
-      await at(10 * HOUR)
-      await at(20 * HOUR)
-      assert.deepEqual(await packFiles(own), [kept])
-      await at(20 * HOUR, (post) => post('repos/delete', { name: 'third' }))
-      await at(20.2 * HOUR)
-      await at(20.5 * HOUR)
-      assert.deepEqual(await packFiles(own), [kept])
-      await at(22 * HOUR)
-      assert.deepEqual(await packFiles(own), [])
-    } finally {
-      await db.drop()
+    await at(0, async (post, url) => {
+      await post('repos/create', { name: 'first' })
+      const client = createClient(host.sandbox.path('client'), { token: 'a-key-of-the-operator' })
+      await client.run('init', '-q')
+      await client.commit({ 'a.txt': 'a\n' })
+      await client.run('push', '-q', `${url}/git/owner/first.git`, 'main')
+      await post('repos/fork', { name: 'first', newName: 'second' })
+      await post('repos/fork', { name: 'second', newName: 'third' })
+      await post('repos/delete', { name: 'first' })
+    })
+    const [kept] = await packFiles(own)
+    assert.ok(kept)
+    // What a crash left: files that the database has never heard of.
+    const left = 'f'.repeat(40)
+    await mkdir(join(own, 'packs/ff'), { recursive: true })
+    for (const part of ['pack', 'idx']) {
+      await writeFile(join(own, `packs/ff/${left}.${part}`), 'rest')
+      await utimes(join(own, `packs/ff/${left}.${part}`), new Date(), new Date())
     }
+    await at(0)
+    assert.deepEqual((await packFiles(own)).toSorted(), [kept, `ff/${left}.pack`].toSorted())
+    await at(2 * HOUR)
+    assert.deepEqual(await packFiles(own), [kept])
+
+    await at(2 * HOUR, (post) => post('repos/delete', { name: 'second' }))
+    await at(10 * HOUR)
+    await at(20 * HOUR)
+    assert.deepEqual(await packFiles(own), [kept])
+    await at(20 * HOUR, (post) => post('repos/delete', { name: 'third' }))
+    await at(20.2 * HOUR)
+    await at(20.5 * HOUR)
+    assert.deepEqual(await packFiles(own), [kept])
+    await at(22 * HOUR)
+    assert.deepEqual(await packFiles(own), [])
   })
 })

@@ -9,11 +9,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import {
   type CallOptions,
+  type CreateDatabase,
   createSqlite,
   type Person,
   startTestApp,
   type TestApp,
-  type TestDatabase,
+  useInSuite,
 } from '@trellis/server/testing'
 
 export const ZERO = '0'.repeat(40)
@@ -193,7 +194,7 @@ export interface RefEvent {
 }
 
 /** A whole Trellis in this process, with somebody signed up. */
-export interface Host {
+export interface Host extends AsyncDisposable {
   app: TestApp
   owner: Person
   sandbox: Sandbox
@@ -216,12 +217,14 @@ export interface Host {
   packs(name: string): Promise<string[]>
   /** How many requests ended in an error nobody foresaw. */
   failures(): Promise<number>
-  stop(): Promise<void>
 }
 
-export async function startHost(database: TestDatabase, env: Record<string, string> = {}): Promise<Host> {
+export async function startHost(create: CreateDatabase, env: Record<string, string> = {}): Promise<Host> {
+  await using starting = new AsyncDisposableStack()
   const sandbox = createSandbox()
-  const app = await startTestApp(database, env)
+  starting.defer(sandbox.remove)
+  const database = starting.use(await create())
+  const app = starting.use(await startTestApp(database, env))
   const owner = await app.signUp('ann')
   const { db } = app.database
   const remote = (name: string) => `${app.url}/git/${owner.slug}/${name}.git`
@@ -240,6 +243,7 @@ export async function startHost(database: TestDatabase, env: Record<string, stri
   }
 
   let template: Promise<Client> | undefined
+  const running = starting.move()
   const host: Host = {
     app,
     owner,
@@ -303,17 +307,30 @@ export async function startHost(database: TestDatabase, env: Record<string, stri
       return rows.map((row) => row.pack_id)
     },
     failures: () => unexpectedErrors(app.url),
-    async stop() {
-      await app.stop()
-      await database.drop()
-      sandbox.remove()
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
   return host
 }
 
-export const startSqliteHost = async (env?: Record<string, string>): Promise<Host> =>
-  startHost(await createSqlite(), env)
+export const startSqliteHost = (env?: Record<string, string>): Promise<Host> => startHost(createSqlite, env)
+
+/**
+ * A host that the tests of a suite use together, prepared as they need it. In the end no request may have failed in a
+ * way nobody foresaw.
+ */
+export const useHost = (
+  create: CreateDatabase,
+  env: Record<string, string> = {},
+  prepare: (host: Host) => Promise<unknown> = async () => {},
+): Host =>
+  useInSuite(async (made) => {
+    const host = made.use(await startHost(create, env))
+    made.defer(async () =>
+      assert.equal(await host.failures(), 0, 'no request ended in an error nobody foresaw'),
+    )
+    await prepare(host)
+    return host
+  })
 
 export async function unexpectedErrors(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
@@ -473,7 +490,7 @@ export function pushBody(
 }
 
 export async function post(
-  host: Host,
+  host: Pick<Host, 'remote' | 'owner'>,
   name: string,
   service: 'git-upload-pack' | 'git-receive-pack',
   body: Uint8Array,
@@ -492,7 +509,12 @@ export async function post(
 }
 
 /** Pushes without a client and gives the report. */
-export async function pushRaw(host: Host, name: string, commands: readonly RawCommand[], pack?: Uint8Array) {
+export async function pushRaw(
+  host: Pick<Host, 'remote' | 'owner'>,
+  name: string,
+  commands: readonly RawCommand[],
+  pack?: Uint8Array,
+) {
   const answer = await post(host, name, 'git-receive-pack', pushBody(commands, pack))
   assert.equal(answer.status, 200)
   return answer.body.toString()

@@ -3,40 +3,21 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { deflateSync, gzipSync } from 'node:zlib'
-import {
-  type Client,
-  createSandbox,
-  FLUSH,
-  type Host,
-  packFiles,
-  pkt,
-  post,
-  pushBody,
-  pushRaw,
-  startSqliteHost,
-} from './harness.ts'
+import { createSqlite } from '@trellis/server/testing'
+import { type Client, FLUSH, packFiles, pkt, post, pushBody, pushRaw, useHost } from './harness.ts'
 
-const sandbox = createSandbox()
-const data = sandbox.path('data')
-let host: Host
 let client: Client
 let head: string
 /** What the client has and the host does not. */
 let next: string
 let pack: Buffer
-before(async () => {
-  host = await startSqliteHost({ TRELLIS_DATA: data, TRELLIS_PUSH_MAX_BYTES: '5000000' })
+const host = useHost(createSqlite, { TRELLIS_PUSH_MAX_BYTES: '5000000' }, async (host) => {
   ;({ client } = await host.filled('target'))
   head = await client.rev('main')
   next = await client.commit({ 'new.txt': 'new\n'.repeat(200), 'dir/other.txt': 'other\n' })
   pack = await packOf(client, `${next}\n^${head}\n`)
-})
-after(async () => {
-  assert.equal(await host.failures(), 0, 'no request ended in an error nobody foresaw')
-  await host.stop()
-  sandbox.remove()
 })
 
 async function packOf(from: Client, revisions: string): Promise<Buffer> {
@@ -63,7 +44,7 @@ function flipped(body: Buffer, position: number, bit: number): Buffer {
 const stored = async () => ({
   refs: await host.refs('target'),
   packs: (await host.packs('target')).toSorted(),
-  files: (await packFiles(data)).toSorted(),
+  files: (await packFiles(host.app.data)).toSorted(),
   events: (await host.events('target')).length,
 })
 

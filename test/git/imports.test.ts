@@ -5,22 +5,32 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { type Answer, assertFault, assertInvalid, createPostgres } from '@trellis/server/testing'
-import { type Host, listed, startHost, startSqliteHost } from './harness.ts'
+import {
+  type Answer,
+  assertFault,
+  assertInvalid,
+  createPostgres,
+  createSqlite,
+  useInSuite,
+} from '@trellis/server/testing'
+import { type Host, listed, startHost, startSqliteHost, useHost } from './harness.ts'
 
-let source: Host
-/** May reach this machine. */
-let host: Host
 let secret: string
-let elsewhere: Server
-before(async () => {
-  source = await startSqliteHost()
-  host = await startHost(await createPostgres(), {
-    TRELLIS_EGRESS_ALLOW: '127.0.0.1',
-    TRELLIS_REPO_MAX_BYTES: '400000',
-  })
+const source = useHost(createSqlite, {}, async (source) => {
   await source.filled('origin')
   secret = (await source.ok('tokens/create', { name: 'origin', scope: 'read' })).secret
+})
+/** May reach this machine. */
+const host = useInSuite(async (made) =>
+  made.use(
+    await startHost(createPostgres, {
+      TRELLIS_EGRESS_ALLOW: '127.0.0.1',
+      TRELLIS_REPO_MAX_BYTES: '400000',
+    }),
+  ),
+)
+let elsewhere: Server
+before(async () => {
   elsewhere = createServer((request, response) => {
     if (request.url?.startsWith('/moved')) {
       response
@@ -30,11 +40,9 @@ before(async () => {
   }).listen(0, '127.0.0.1')
   await once(elsewhere, 'listening')
 })
-after(async () => {
+after(() => {
   elsewhere.close()
   elsewhere.closeAllConnections()
-  await host.stop()
-  await source.stop()
 })
 
 const bring = (name: string, url: string, password?: string, to: Host = host): Promise<Answer> =>
@@ -142,25 +150,21 @@ describe('repos/import', () => {
   })
 
   it('does not reach into its own network unless the operator lets it', async () => {
-    const careful = await startSqliteHost()
-    try {
-      for (const url of [
-        source.remote('origin'),
-        source.remote('origin').replace('127.0.0.1', 'localhost'),
-        source.remote('origin').replace('127.0.0.1', '[::ffff:127.0.0.1]'),
-        'https://169.254.169.254/latest/meta-data',
-        'https://10.0.0.1/x.git',
-        'https://[::1]/x.git',
-      ])
-        assertFault(
-          await bring('inside', url, secret, careful),
-          'IMPORT_FAILED',
-          { name: 'inside' },
-          'Repo import failed: the remote could not be reached',
-        )
-      assert.deepEqual((await careful.ok('repos/list')).items, [])
-    } finally {
-      await careful.stop()
-    }
+    await using careful = await startSqliteHost()
+    for (const url of [
+      source.remote('origin'),
+      source.remote('origin').replace('127.0.0.1', 'localhost'),
+      source.remote('origin').replace('127.0.0.1', '[::ffff:127.0.0.1]'),
+      'https://169.254.169.254/latest/meta-data',
+      'https://10.0.0.1/x.git',
+      'https://[::1]/x.git',
+    ])
+      assertFault(
+        await bring('inside', url, secret, careful),
+        'IMPORT_FAILED',
+        { name: 'inside' },
+        'Repo import failed: the remote could not be reached',
+      )
+    assert.deepEqual((await careful.ok('repos/list')).items, [])
   })
 })

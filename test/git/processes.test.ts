@@ -4,15 +4,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
-import { after, before, describe, it } from 'node:test'
-import { createSandbox, FLUSH, type Host, pkt, pushBody, startSqliteHost, until } from './harness.ts'
+import { describe, it } from 'node:test'
+import { createSqlite } from '@trellis/server/testing'
+import { FLUSH, pkt, pushBody, until, useHost } from './harness.ts'
 
-const sandbox = createSandbox()
-const data = sandbox.path('data')
-let host: Host
 let head: string
-before(async () => {
-  host = await startSqliteHost({ TRELLIS_DATA: data })
+const host = useHost(createSqlite, {}, async (host) => {
   const url = await host.repo('large')
   const client = host.client({ config: { 'core.compression': '0' } })
   await client.run('init', '-q')
@@ -20,11 +17,6 @@ before(async () => {
   for (let i = 0; i < 8; i++)
     head = await client.commit({ [`noise-${i}`]: randomBytes(1_500_000).toString('base64') })
   await client.run('push', '-q', url, 'main')
-})
-after(async () => {
-  assert.equal(await host.failures(), 0)
-  await host.stop()
-  sandbox.remove()
 })
 
 /** The processes that this host has started for a git command. */
@@ -34,7 +26,7 @@ function running(verb: string): number[] {
     .filter((pid) => {
       try {
         const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-        return args.includes(verb) && args.some((arg) => arg.startsWith(`--git-dir=${data}`))
+        return args.includes(verb) && args.some((arg) => arg.startsWith(`--git-dir=${host.app.data}`))
       } catch {
         return false
       }

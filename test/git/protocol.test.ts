@@ -5,18 +5,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Client, FLUSH, type Host, listed, pkt, startSqliteHost, VERSIONS } from './harness.ts'
+import { createSqlite } from '@trellis/server/testing'
+import { type Client, FLUSH, type Host, listed, pkt, useHost, VERSIONS } from './harness.ts'
 
-let host: Host
-before(async () => {
-  host = await startSqliteHost()
-})
-after(async () => {
-  assert.equal(await host.failures(), 0)
-  await host.stop()
-})
+const host = useHost(createSqlite)
 
 const count = (client: Client, revision = 'HEAD') => client.run('rev-list', '--count', revision)
 

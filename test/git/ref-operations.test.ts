@@ -1,26 +1,21 @@
 // Branches, tags and other refs through the operations.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { assertFault, assertInvalid, onEachDatabase } from '@trellis/server/testing'
-import { type Client, type Host, listed, startHost } from './harness.ts'
+import { type Client, listed, useHost } from './harness.ts'
 
 const ABSENT = 'a'.repeat(40)
 
 onEachDatabase('operations on refs', (create) => {
-  let host: Host
+  const host = useHost(create)
   let client: Client
   let main: string
   let side: string
   before(async () => {
-    host = await startHost(await create())
     ;({ client } = await host.filled('repo'))
     main = await client.rev('main')
     side = await client.rev('side')
-  })
-  after(async () => {
-    assert.equal(await host.failures(), 0)
-    await host.stop()
   })
   const name = 'repo'
 

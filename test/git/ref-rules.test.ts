@@ -1,7 +1,7 @@
 // Who may move which refs: by pushing, through operations, with a token for some refs.
 
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import {
   assertForbidden,
   assertInvalid,
@@ -9,24 +9,19 @@ import {
   onEachDatabase,
   type TestOrg,
 } from '@trellis/server/testing'
-import { type Client, type Host, pushRaw, startHost } from './harness.ts'
+import { type Client, type Host, pushRaw, useHost } from './harness.ts'
 
 onEachDatabase('rules for refs', (create) => {
-  let host: Host
+  const host = useHost(create)
   let acme: TestOrg
   const keys = { owner: '', admin: '', member: '' }
   const roles = ['owner', 'admin', 'member'] as const
   type Role = (typeof roles)[number]
 
   before(async () => {
-    host = await startHost(await create())
     acme = await foundOrg(host.app, 'acme')
     for (const role of roles)
       keys[role] = (await host.app.client(acme[role].token, 'acme').keys.create({ name: role })).secret
-  })
-  after(async () => {
-    assert.equal(await host.failures(), 0)
-    await host.stop()
   })
 
   const remote = (name: string) => `${host.app.url}/git/acme/${name}.git`
@@ -210,7 +205,7 @@ onEachDatabase('rules for refs', (create) => {
   it('can tell a forced branch among very many', async () => {
     const { start, tip } = await rewound('many', 'owner')
     const moves = Array.from({ length: 30 }, (_, i) => `refs/heads/b${String(i).padStart(2, '0')}`)
-    const at: Host = { ...host, remote, owner: { ...acme.member, token: keys.member } }
+    const at = { remote, owner: { ...acme.member, token: keys.member } }
     await pushRaw(
       at,
       'many',

@@ -1,21 +1,14 @@
 // Refs: many, oddly named, in each other's way, and contended.
 
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { it } from 'node:test'
 import { onEachDatabase } from '@trellis/server/testing'
-import { type Client, type Host, listed, pushRaw, startHost } from './harness.ts'
+import { type Client, listed, pushRaw, useHost } from './harness.ts'
 
 const MANY = 50_000
 
 onEachDatabase('refs', (create) => {
-  let host: Host
-  before(async () => {
-    host = await startHost(await create())
-  })
-  after(async () => {
-    assert.equal(await host.failures(), 0)
-    await host.stop()
-  })
+  const host = useHost(create)
 
   it('takes 50,000 refs in one push, lists them, and takes one more', async () => {
     const { client, url } = await host.filled('many')

@@ -48,33 +48,29 @@ describe('a long history', () => {
   }
 
   it('of 100,000 objects goes in and out as a mirror, the same and whole', { timeout: 120_000 }, async () => {
-    const host = await startSqliteHost()
-    try {
-      const url = await host.repo('long')
-      const source = host.client()
-      await source.run('init', '-q', '--bare')
-      await source.feed([...history()].join(''), 'fast-import', '--quiet', '--done')
-      const objects = Number(/in-pack: (\d+)/.exec(await source.run('count-objects', '-v'))?.[1])
-      assert.ok(objects >= 100_000, `${objects} objects`)
-      await source.run('-c', 'pack.window=0', 'push', '-q', '--mirror', url)
+    await using host = await startSqliteHost()
+    const url = await host.repo('long')
+    const source = host.client()
+    await source.run('init', '-q', '--bare')
+    await source.feed([...history()].join(''), 'fast-import', '--quiet', '--done')
+    const objects = Number(/in-pack: (\d+)/.exec(await source.run('count-objects', '-v'))?.[1])
+    assert.ok(objects >= 100_000, `${objects} objects`)
+    await source.run('-c', 'pack.window=0', 'push', '-q', '--mirror', url)
 
-      const mirror = host.client()
-      await mirror.run('clone', '-q', '--mirror', url, '.')
-      assert.deepEqual(await localRefs(mirror), await localRefs(source))
-      await mirror.run('fsck', '--full')
-      assert.equal(Number(/in-pack: (\d+)/.exec(await mirror.run('count-objects', '-v'))?.[1]), objects)
+    const mirror = host.client()
+    await mirror.run('clone', '-q', '--mirror', url, '.')
+    assert.deepEqual(await localRefs(mirror), await localRefs(source))
+    await mirror.run('fsck', '--full')
+    assert.equal(Number(/in-pack: (\d+)/.exec(await mirror.run('count-objects', '-v'))?.[1]), objects)
 
-      // And goes on from there.
-      const clone = await host.clone('long', {}, '--depth=1', '--no-single-branch')
-      const head = await clone.commit({ 'one-more': 'x\n' })
-      await clone.run('push', '-q', 'origin', 'main')
-      await mirror.run('fetch', '-q')
-      assert.equal(await mirror.rev('main'), head)
-      assert.equal(await mirror.run('rev-list', '--count', 'main'), String(COMMITS + 1 + COMMITS / 50))
-      assert.equal(await host.failures(), 0)
-    } finally {
-      await host.stop()
-    }
+    // And goes on from there.
+    const clone = await host.clone('long', {}, '--depth=1', '--no-single-branch')
+    const head = await clone.commit({ 'one-more': 'x\n' })
+    await clone.run('push', '-q', 'origin', 'main')
+    await mirror.run('fetch', '-q')
+    assert.equal(await mirror.rev('main'), head)
+    assert.equal(await mirror.run('rev-list', '--count', 'main'), String(COMMITS + 1 + COMMITS / 50))
+    assert.equal(await host.failures(), 0)
   })
 })
 
@@ -133,79 +129,69 @@ describe('large files', () => {
 describe('size quotas', () => {
   /** Takes about as many bytes when it is compressed. */
   const noise = (bytes: number) => randomBytes(bytes).toString('base64')
-  const stored = async (host: Host, data: string, name: string) => ({
+  const stored = async (host: Host, name: string) => ({
     refs: await host.refs(name),
     packs: (await host.packs(name)).toSorted(),
-    files: (await packFiles(data)).toSorted(),
+    files: (await packFiles(host.app.data)).toSorted(),
     events: (await host.events(name)).length,
     size: (await host.ok('repos/get', { name })).sizeBytes,
   })
 
   it('refuse a push that is too large, with a reason, and store nothing of it', async () => {
-    const data = sandbox.path('push-quota')
-    const host = await startSqliteHost({ TRELLIS_DATA: data, TRELLIS_PUSH_MAX_BYTES: '100000' })
-    try {
-      const { client, url } = await host.filled('small')
-      const before = await stored(host, data, 'small')
-      await client.commit({ 'large.bin': noise(150_000) })
-      const told = await client.fails('push', url, 'main')
-      assert.match(told, /larger than 100000 bytes/)
-      assert.match(told, /main -> main \(unpacker error\)/)
-      assert.deepEqual(await stored(host, data, 'small'), before)
-      // The same in chunks, whose end is not announced.
-      assert.match(
-        await client.fails('-c', 'http.postBuffer=66000', 'push', url, 'main'),
-        /larger than 100000 bytes/,
-      )
-      assert.deepEqual(await stored(host, data, 'small'), before)
-      await until('nothing is left in quarantine', async () => {
-        const names = await readdir(join(data, 'scratch'), { recursive: true }).catch(() => [])
-        return !names.some((name) => /quarantine\/push-/.test(name))
-      })
-      await client.run('reset', '-q', '--hard', 'HEAD~1')
-      await client.commit({ 'fits.bin': noise(50_000) })
-      await client.run('push', '-q', url, 'main')
-      assert.equal(await host.failures(), 0)
-    } finally {
-      await host.stop()
-    }
+    await using host = await startSqliteHost({ TRELLIS_PUSH_MAX_BYTES: '100000' })
+    const { client, url } = await host.filled('small')
+    const before = await stored(host, 'small')
+    await client.commit({ 'large.bin': noise(150_000) })
+    const told = await client.fails('push', url, 'main')
+    assert.match(told, /larger than 100000 bytes/)
+    assert.match(told, /main -> main \(unpacker error\)/)
+    assert.deepEqual(await stored(host, 'small'), before)
+    // The same in chunks, whose end is not announced.
+    assert.match(
+      await client.fails('-c', 'http.postBuffer=66000', 'push', url, 'main'),
+      /larger than 100000 bytes/,
+    )
+    assert.deepEqual(await stored(host, 'small'), before)
+    await until('nothing is left in quarantine', async () => {
+      const names = await readdir(join(host.app.data, 'scratch'), { recursive: true }).catch(() => [])
+      return !names.some((name) => /quarantine\/push-/.test(name))
+    })
+    await client.run('reset', '-q', '--hard', 'HEAD~1')
+    await client.commit({ 'fits.bin': noise(50_000) })
+    await client.run('push', '-q', url, 'main')
+    assert.equal(await host.failures(), 0)
   })
 
   it('refuse what a repository or its organization has no room for, by push and by operation', async () => {
     for (const limit of ['TRELLIS_REPO_MAX_BYTES', 'TRELLIS_ORG_MAX_BYTES']) {
-      const data = sandbox.path('repo-quota')
-      const host = await startSqliteHost({ TRELLIS_DATA: data, [limit]: '200000' })
-      try {
-        const { client, url } = await host.filled('full')
-        await client.commit({ 'a.bin': noise(90_000) })
-        await client.run('push', '-q', url, 'main')
-        await client.commit({ 'b.bin': noise(70_000) })
-        await client.run('push', '-q', url, 'main')
-        const before = await stored(host, data, 'full')
-        assert.ok(before.size > 160_000 && before.size < 200_000)
-        await client.commit({ 'c.bin': noise(60_000) })
-        assert.match(await client.fails('push', url, 'main'), /larger than \d+ bytes/)
-        assert.deepEqual(await stored(host, data, 'full'), before)
-        const refused = await host.call('git/commits/create', {
-          name: 'full',
-          branch: 'main',
-          message: 'too much',
-          changes: [
-            { op: 'put', path: 'd.bin', content: randomBytes(60_000).toString('base64'), encoding: 'base64' },
-          ],
-        })
-        const { code, data: detail } = asEnvelope(refused)
-        assert.equal(code, 'QUOTA_EXCEEDED')
-        assert.equal((detail as { scope: string }).scope, 'size')
-        const { files: _files, ...afterwards } = await stored(host, data, 'full')
-        const { files: _before, ...expected } = before
-        assert.deepEqual(afterwards, expected)
-        // Deleting needs no room.
-        await client.run('push', '-q', url, ':side')
-        assert.deepEqual(Object.keys(await listed(client, url, '--heads')), ['refs/heads/main'])
-      } finally {
-        await host.stop()
-      }
+      await using host = await startSqliteHost({ [limit]: '200000' })
+      const { client, url } = await host.filled('full')
+      await client.commit({ 'a.bin': noise(90_000) })
+      await client.run('push', '-q', url, 'main')
+      await client.commit({ 'b.bin': noise(70_000) })
+      await client.run('push', '-q', url, 'main')
+      const before = await stored(host, 'full')
+      assert.ok(before.size > 160_000 && before.size < 200_000)
+      await client.commit({ 'c.bin': noise(60_000) })
+      assert.match(await client.fails('push', url, 'main'), /larger than \d+ bytes/)
+      assert.deepEqual(await stored(host, 'full'), before)
+      const refused = await host.call('git/commits/create', {
+        name: 'full',
+        branch: 'main',
+        message: 'too much',
+        changes: [
+          { op: 'put', path: 'd.bin', content: randomBytes(60_000).toString('base64'), encoding: 'base64' },
+        ],
+      })
+      const { code, data: detail } = asEnvelope(refused)
+      assert.equal(code, 'QUOTA_EXCEEDED')
+      assert.equal((detail as { scope: string }).scope, 'size')
+      const { files: _files, ...afterwards } = await stored(host, 'full')
+      const { files: _before, ...expected } = before
+      assert.deepEqual(afterwards, expected)
+      // Deleting needs no room.
+      await client.run('push', '-q', url, ':side')
+      assert.deepEqual(Object.keys(await listed(client, url, '--heads')), ['refs/heads/main'])
     }
   })
 })

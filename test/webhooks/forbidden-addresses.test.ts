@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   assertFault,
   assertInvalid,
   createSqlite,
   startReceiver,
   startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from '@trellis/server/testing'
 
 const DISGUISES = [
@@ -50,20 +49,13 @@ const DISGUISES = [
 ]
 
 describe('addresses that are not public', () => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite)
   let token: string
 
   before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
     token = (await app.signUp('ada')).token
     await app.client(token).repos.create({ name: 'inside' })
     await app.client(token).webhooks.create({ name: 'inside', webhook: 'ok', url: 'https://192.0.1.1/' })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   for (const url of DISGUISES)
@@ -107,8 +99,8 @@ describe('addresses that are not public', () => {
 
 describe('webhooks that are switched off', () => {
   it('answer that they are not available, and nothing is kept for later', async () => {
-    const database = await createSqlite()
-    const app = await startTestApp(database, { TRELLIS_WEBHOOKS: 'off' })
+    await using database = await createSqlite()
+    await using app = await startTestApp(database, { TRELLIS_WEBHOOKS: 'off' })
     const { token } = await app.signUp('ada')
     await app.client(token).repos.create({ name: 'quiet' })
     const byName = { name: 'quiet', webhook: 'ci' }
@@ -129,7 +121,5 @@ describe('webhooks that are switched off', () => {
       assertFault(await app.call(`webhooks/${operation}`, input, { token }), 'FEATURE_UNAVAILABLE', {
         feature: 'webhooks',
       })
-    await app.stop()
-    await database.drop()
   })
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { onEachDatabase, type Receiver, startReceiver, startTestApp } from '@trellis/server/testing'
-import { afterwards } from './afterwards.ts'
 
 const EVENTS = 20
 /** More webhooks at one receiver than that receiver gets places. */
@@ -15,25 +14,20 @@ const drip: Receiver['answer'] = (response) => {
 }
 
 onEachDatabase('a receiver that hangs and one that drips', (create) => {
-  it('delay nobody else: all is delivered elsewhere before the first attempt with them has ended', async (t) => {
-    const undoing = afterwards(t)
-    const database = await create()
-    undoing(() => database.drop())
-    const receivers = {
-      hanging: await startReceiver(),
-      dripping: await startReceiver(),
-      healthy: await startReceiver(),
-    }
-    for (const receiver of Object.values(receivers)) undoing(() => receiver.close())
+  it('delay nobody else: all is delivered elsewhere before the first attempt with them has ended', async () => {
+    await using database = await create()
+    await using hanging = await startReceiver()
+    await using dripping = await startReceiver()
+    await using healthy = await startReceiver()
+    const receivers = { hanging, dripping, healthy }
     receivers.hanging.answer = hang
     receivers.dripping.answer = drip
-    const app = await startTestApp(database, {
+    await using app = await startTestApp(database, {
       TRELLIS_EGRESS_ALLOW: '127.0.0.1',
       TRELLIS_WEBHOOK_CONCURRENCY: '16',
       TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '60',
       TRELLIS_SHUTDOWN_SECONDS: '0',
     })
-    undoing(() => app.stop())
     const { token } = await app.signUp('ada')
     const client = app.client(token)
     await client.repos.create({ name: 'busy' })
@@ -56,18 +50,14 @@ onEachDatabase('a receiver that hangs and one that drips', (create) => {
     assert.ok(receivers.hanging.received.length <= HOOKS_EACH)
   })
 
-  it('fail when their time is over, however many bytes have come', async (t) => {
-    const undoing = afterwards(t)
-    const database = await create()
-    undoing(() => database.drop())
-    const receiver = await startReceiver()
-    undoing(() => receiver.close())
-    const app = await startTestApp(database, {
+  it('fail when their time is over, however many bytes have come', async () => {
+    await using database = await create()
+    await using receiver = await startReceiver()
+    await using app = await startTestApp(database, {
       TRELLIS_EGRESS_ALLOW: '127.0.0.1',
       TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '1',
       TRELLIS_WEBHOOK_RETRY_SECONDS: '0',
     })
-    undoing(() => app.stop())
     const { token } = await app.signUp('ada')
     const client = app.client(token)
     await client.repos.create({ name: 'slow' })

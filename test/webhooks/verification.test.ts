@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
-import {
-  onEachDatabase,
-  type Person,
-  type Received,
-  type Receiver,
-  startReceiver,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-} from '@trellis/server/testing'
+import { before, it } from 'node:test'
+import { onEachDatabase, type Person, type Received, useApp, useReceiver } from '@trellis/server/testing'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 
 const DAY_MS = 86_400_000
@@ -19,22 +10,13 @@ const verify = (secret: string, { body, headers }: Received) =>
   new Webhook(secret.replace(/^webhsec_/, '')).verify(body, headers as Record<string, string>)
 
 onEachDatabase('a receiver with the standardwebhooks package', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_EGRESS_ALLOW: '127.0.0.0/8' })
+  const receiver = useReceiver()
   let ada: Person
-  let receiver: Receiver
 
   before(async () => {
-    database = await create()
-    receiver = await startReceiver()
-    app = await startTestApp(database, { TRELLIS_EGRESS_ALLOW: '127.0.0.0/8' })
     ada = await app.signUp('ada')
     await app.client(ada.token).repos.create({ name: 'signed' })
-  })
-  after(async () => {
-    await app.stop()
-    await receiver.close()
-    await database.drop()
   })
 
   const client = () => app.client(ada.token)

@@ -10,6 +10,7 @@ import { createRequestMetrics } from './doors/http/request-metrics.ts'
 import { serve } from './doors/http/server.ts'
 import { requireGit } from './git/process/version.ts'
 import { createModules } from './modules.ts'
+import { type Passwords, scryptPasswords } from './people/passwords.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
@@ -23,6 +24,7 @@ interface AppDeps {
   config: Config
   log: Log
   clock?: Clock
+  passwords?: Passwords
   /** Hold every answer against the contract. */
   checkOutput?: boolean
 }
@@ -33,7 +35,8 @@ export type App = Awaited<ReturnType<typeof startApp>>
  * Starts a whole Trellis: listens, opens what it keeps, makes the domains, opens the doors. Whoever comes before all is
  * ready is told to come again.
  */
-export async function startApp({ config, log, clock = systemClock, checkOutput = false }: AppDeps) {
+export async function startApp(deps: AppDeps) {
+  const { config, log, clock = systemClock, passwords = scryptPasswords, checkOutput = false } = deps
   await using starting = new AsyncDisposableStack()
   const { host, port } = config.listen
   const listener = await openListener(host, port)
@@ -69,7 +72,7 @@ export async function startApp({ config, log, clock = systemClock, checkOutput =
   starting.defer(() => scratch.remove())
 
   const base = { config, database, serverKey, dataDir, scratch, baseUrl, clock, newId, log, registry }
-  const { services, handlers, work, close } = await createModules(base)
+  const { services, handlers, work, close } = await createModules({ ...base, passwords })
   starting.defer(() => close())
   const { shutdownMs } = config
   const background = startBackground(work, { database, clock, log, registry, shutdownMs })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import { sql } from 'kysely'
 import {
   anonymousCookieIn,
@@ -9,26 +9,17 @@ import {
   type Person,
   registerAgent,
   sessionCookieOf,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from './testing/index.ts'
 
 const HOUR = 60 * 60_000
 
 onEachDatabase('what has come to its end', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let ana: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     ana = await app.signUp('ana')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   /** Somebody without an account, with a repository that has a commit in it. */

@@ -13,6 +13,7 @@ import { createKeysModule } from './keys/module.ts'
 import { type Handlers, mergeHandlers } from './operations/handlers.ts'
 import { createOrgsModule } from './orgs/module.ts'
 import { createPeopleModule } from './people/module.ts'
+import type { Passwords } from './people/passwords.ts'
 import { createPeopleService } from './people/service.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -60,7 +61,7 @@ export interface Module {
  * Every domain, after those it needs. What several of them offer to one that comes before them is a list: those who
  * hear of events, and what ends with an actor.
  */
-export async function createModules(base: Base) {
+export async function createModules({ passwords, ...base }: Base & { passwords: Passwords }) {
   const { database, config, clock } = base
   const { bell, subscribers } = createWebhooksSubscriber(base)
   const events = createEventsService({ ...base, subscribers })
@@ -79,7 +80,7 @@ export async function createModules(base: Base) {
   const { orgs, invitations } = orgsModule.services
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
-  const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys })
+  const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
   const reposModule = createReposModule({ ...shared, orgs })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })

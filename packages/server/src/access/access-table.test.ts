@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import { type ErrorData, type OperationMeta, type Role, Scope } from '@trellis/contract'
 import { allOperations } from '../operations/implement.ts'
 import { mintSecret } from '../secrets/minting.ts'
@@ -12,10 +12,9 @@ import {
   onEachDatabase,
   type Person,
   registerAgent,
-  startTestApp,
   type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 type Power = NonNullable<OperationMeta['needs']>
@@ -420,24 +419,17 @@ function said(answer: Answer): string {
 }
 
 onEachDatabase('access', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_USER_MAX_KEYS: '1000', TRELLIS_USER_MAX_ORGS: '1000' })
   let world: World
   let kinds: CallerKind[]
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_USER_MAX_KEYS: '1000', TRELLIS_USER_MAX_ORGS: '1000' })
     const acme = await foundOrg(app, orgSlug)
     const inAcme = app.client(acme.owner.token, orgSlug)
     for (const name of ['target', 'other']) await inAcme.repos.create({ name })
     const { oid: commit } = await inAcme.git.commits.create(newCommit('main'))
     world = { app, acme, stray: await app.signUp('stray'), commit }
     kinds = await kindsOfCaller(world)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   for (const { path, meta } of operations) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { OperationMeta } from '@trellis/contract'
 import { allOperations } from '../operations/implement.ts'
 import {
@@ -9,10 +9,8 @@ import {
   assertInvalid,
   foundOrg,
   onEachDatabase,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const newCommit = {
@@ -23,8 +21,7 @@ const newCommit = {
 }
 
 onEachDatabase('the order of checks, and what is frozen', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let acme: TestOrg
   let writeToken: string
   let commit: string
@@ -32,8 +29,6 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
   let present: { path: string; admission: OperationMeta['admission'] }[]
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     acme = await foundOrg(app, 'acme')
     await inAcme().repos.create({ name: 'target' })
     commit = (await inAcme().git.commits.create(newCommit)).oid
@@ -44,10 +39,6 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
       if (body.code !== 'NOT_FOUND')
         present.push({ path: path.slice(1), admission: (procedure['~orpc'].meta as OperationMeta).admission })
     }
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const inAcme = () => app.client(acme.owner.token, 'acme')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   type Answer,
   assertFault,
@@ -15,7 +15,7 @@ import {
   startClaim,
   startTestApp,
   type TestApp,
-  type TestDatabase,
+  useInSuite,
   wrongCode,
 } from '../testing/index.ts'
 
@@ -23,25 +23,20 @@ const HOUR = 60 * 60_000
 const MINUTE = 60_000
 
 onEachDatabase('claiming an agent', (create) => {
-  let database: TestDatabase
-  let data: string
+  const processes = useInSuite(async (made) => {
+    const data = made.use(await mkdtempDisposable(join(tmpdir(), 'trellis-claiming-')))
+    const database = made.use(await create())
+    const env = { TRELLIS_DATA: data.path, TRELLIS_TRUSTED_PROXIES: '127.0.0.1' }
+    return { start: async () => made.use(await startTestApp(database, env)) }
+  })
   let app: TestApp
   let ana: Person
   let bob: Person
 
-  const start = () => startTestApp(database, { TRELLIS_DATA: data, TRELLIS_TRUSTED_PROXIES: '127.0.0.1' })
-
   before(async () => {
-    database = await create()
-    data = await mkdtemp(join(tmpdir(), 'trellis-claiming-'))
-    app = await start()
+    app = await processes.start()
     ana = await app.signUp('ana')
     bob = await app.signUp('bob')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-    await rm(data, { recursive: true, force: true })
   })
 
   const view = (claimAttemptToken: string, { token }: { token: string } = ana) =>
@@ -272,7 +267,7 @@ onEachDatabase('claiming an agent', (create) => {
       }
       for (let round = 0; round < 2; round++) await wrongFiveTimes()
       await app.stop()
-      app = await start()
+      app = await processes.start()
       for (let round = 0; round < 2; round++) await wrongFiveTimes()
       const { ceremony, attemptToken } = await startClaim(app, agent.claimToken, person.email)
       const refused = await complete(attemptToken, ceremony.user_code, person)
@@ -283,24 +278,21 @@ onEachDatabase('claiming an agent', (create) => {
 
     it('ends after thirty tries of one person in an hour, over all agents and processes', async () => {
       const person = await newPerson()
-      const other = await start()
-      try {
-        const input = { claimAttemptToken: 'cvt_none', userCode: '000000' }
-        for (let i = 0; i < 15; i++)
-          for (const process of [app, other])
-            assertFault(
-              await process.call('agents/claimComplete', input, { token: person.token }),
-              'AGENT_CLAIM_NOT_FOUND',
-              {},
-            )
-        for (const process of [app, other]) {
-          const { body } = await process.call('agents/claimComplete', input, { token: person.token })
-          assert.equal(body.code, 'TOO_MANY_REQUESTS')
-          assert.ok(body.data.retryAfterMs > 0 && body.data.retryAfterMs <= HOUR)
-        }
-      } finally {
-        await other.stop()
+      const other = await processes.start()
+      const input = { claimAttemptToken: 'cvt_none', userCode: '000000' }
+      for (let i = 0; i < 15; i++)
+        for (const process of [app, other])
+          assertFault(
+            await process.call('agents/claimComplete', input, { token: person.token }),
+            'AGENT_CLAIM_NOT_FOUND',
+            {},
+          )
+      for (const process of [app, other]) {
+        const { body } = await process.call('agents/claimComplete', input, { token: person.token })
+        assert.equal(body.code, 'TOO_MANY_REQUESTS')
+        assert.ok(body.data.retryAfterMs > 0 && body.data.retryAfterMs <= HOUR)
       }
+      await other.stop()
       // Others are not held back by it, and after an hour neither is the person.
       assertFault(await complete('cvt_none', '000000', await newPerson()), 'AGENT_CLAIM_NOT_FOUND', {})
       app.pass(HOUR)

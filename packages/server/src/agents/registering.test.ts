@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
 import {
   askAgentDoor,
@@ -16,29 +16,21 @@ import {
   registerAgent,
   sendRaw,
   startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../testing/index.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
 onEachDatabase('an agent that registers', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, {
+    TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
+    TRELLIS_ADDRESS_MAX_AGENTS: '3',
+  })
   let ana: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, {
-      TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
-      TRELLIS_ADDRESS_MAX_AGENTS: '3',
-    })
     ana = await app.signUp('ana')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const door = (path: string, body: object | URLSearchParams | string, headers?: Record<string, string>) =>
@@ -304,18 +296,13 @@ onEachDatabase('an agent that registers', (create) => {
     })
 
     it('are one when two processes need the first at once', async () => {
-      const fresh = await create()
-      const shared = { TRELLIS_DATA: await mkdtemp(join(tmpdir(), 'trellis-shared-')) }
-      const [one, two] = [await startTestApp(fresh, shared), await startTestApp(fresh, shared)]
-      try {
-        const agents = await Promise.all([one, two, one, two].map((process) => registerAgent(process)))
-        const kids = new Set(agents.map(({ assertion }) => decodeProtectedHeader(assertion).kid))
-        assert.equal(kids.size, 1)
-      } finally {
-        await Promise.all([one.stop(), two.stop()])
-        await fresh.drop()
-        await rm(shared.TRELLIS_DATA, { recursive: true })
-      }
+      await using data = await mkdtempDisposable(join(tmpdir(), 'trellis-shared-'))
+      await using fresh = await create()
+      await using one = await startTestApp(fresh, { TRELLIS_DATA: data.path })
+      await using two = await startTestApp(fresh, { TRELLIS_DATA: data.path })
+      const agents = await Promise.all([one, two, one, two].map((process) => registerAgent(process)))
+      const kids = new Set(agents.map(({ assertion }) => decodeProtectedHeader(assertion).kid))
+      assert.equal(kids.size, 1)
     })
 
     const createdAt = async (id: string) =>
@@ -485,19 +472,14 @@ onEachDatabase('an agent that registers', (create) => {
   })
 
   it('finds no door when the operator keeps strangers out', async () => {
-    const fresh = await create()
-    const closed = await startTestApp(fresh, { TRELLIS_ANONYMOUS: 'off' })
-    try {
-      const ask = (body: object) => askAgentDoor(closed, '/agent/identity', body)
-      await assertRefused(ask({ type: 'anonymous' }), 403, 'anonymous_not_enabled')
-      const named = { type: 'service_auth', login_hint: ana.email }
-      await assertRefused(ask(named), 403, 'service_auth_not_enabled')
-      const metadata = await fetch(`${closed.url}/.well-known/oauth-authorization-server`)
-      const { agent_auth } = (await metadata.json()) as { agent_auth: Record<string, unknown> }
-      assert.deepEqual(agent_auth.identity_types_supported, [])
-    } finally {
-      await closed.stop()
-      await fresh.drop()
-    }
+    await using fresh = await create()
+    await using closed = await startTestApp(fresh, { TRELLIS_ANONYMOUS: 'off' })
+    const ask = (body: object) => askAgentDoor(closed, '/agent/identity', body)
+    await assertRefused(ask({ type: 'anonymous' }), 403, 'anonymous_not_enabled')
+    const named = { type: 'service_auth', login_hint: ana.email }
+    await assertRefused(ask(named), 403, 'service_auth_not_enabled')
+    const metadata = await fetch(`${closed.url}/.well-known/oauth-authorization-server`)
+    const { agent_auth } = (await metadata.json()) as { agent_auth: Record<string, unknown> }
+    assert.deepEqual(agent_auth.identity_types_supported, [])
   })
 })

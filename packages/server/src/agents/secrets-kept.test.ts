@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import { sql } from 'kysely'
 import {
   anonymousCookieIn,
@@ -7,16 +7,13 @@ import {
   type Person,
   registerAgent,
   sessionCookieOf,
-  startTestApp,
   type TestAgent,
-  type TestApp,
-  type TestDatabase,
+  useApp,
   wrongCode,
 } from '../testing/index.ts'
 
 onEachDatabase('access without an account', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let ana: Person
   let agent: TestAgent
   let claimedToken = ''
@@ -37,8 +34,6 @@ onEachDatabase('access without an account', (create) => {
 
   /** From nothing to a claimed agent that invites somebody, and a stranger who signs in; also what goes wrong. */
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     ana = await app.signUp('ana')
     agent = await registerAgent(app)
     const asAgent = app.client(agent.token)
@@ -106,10 +101,6 @@ onEachDatabase('access without an account', (create) => {
       "stranger's management id": anonymous.body.managementId,
       "stranger's cookie": cookie.split('=')[1] ?? '',
     })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const assertHasNone = (text: string, where: string) => {

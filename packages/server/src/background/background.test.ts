@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase } from '../db/database.ts'
 import { createLog } from '../platform/log.ts'
 import { createRegistry, type Registry } from '../platform/metrics.ts'
 import type { Database, Schema } from '../schema.ts'
-import { createSqlite, onEachDatabase, type TestDatabase } from '../testing/index.ts'
+import { createSqlite, onEachDatabase, useDatabase } from '../testing/index.ts'
 import { startBackground } from './background.ts'
 import { createBell } from './bell.ts'
 import { createHints, hinted } from './hinted.ts'
@@ -38,16 +37,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe('background work', () => {
-  let store: TestDatabase
-  let database: Database
-  before(async () => {
-    store = await createSqlite()
-    database = await openDatabase<Schema>(store.location)
-  })
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
+  const database = useDatabase<Schema>(createSqlite, {})
 
   it('goes on after a failure, which is logged and counted', async () => {
     let runs = 0
@@ -148,16 +138,7 @@ describe('background work', () => {
 })
 
 onEachDatabase('background work of several processes', (create) => {
-  let store: TestDatabase
-  let database: Database
-  before(async () => {
-    store = await create()
-    database = await openDatabase<Schema>(store.location)
-  })
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
+  const database = useDatabase<Schema>(create, {})
 
   it('is done by one of them when one is enough, again when it is due, and after a clock that was wrong', async () => {
     let now = 1_000_000

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
-import { onEachDatabase, startTestApp, type TestApp, type TestDatabase } from '../testing/index.ts'
+import { before, it } from 'node:test'
+import { onEachDatabase, useApp } from '../testing/index.ts'
 
 onEachDatabase('the size of forks', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_ORG_MAX_BYTES: '5000' })
   let token: string
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_ORG_MAX_BYTES: '5000' })
     token = app.ownerKey ?? ''
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   it('counts against the organization, although a fork shares its objects', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, it } from 'node:test'
+import { beforeEach, it } from 'node:test'
 import { type Generated, sql } from 'kysely'
-import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
-import { type Database, Duplicate, OutOfSpace, openDatabase } from './database.ts'
+import { onEachDatabase, useDatabase } from '../testing/index.ts'
+import { Duplicate, OutOfSpace } from './database.ts'
 import type { Migration } from './migrations/index.ts'
 
 interface Notes {
@@ -19,18 +19,9 @@ const steps: Migration[] = [
 ]
 
 onEachDatabase('a database', (create) => {
-  let store: TestDatabase
-  let database: Database<Notes>
+  const database = useDatabase<Notes>(create, { steps })
 
-  before(async () => {
-    store = await create()
-    database = await openDatabase<Notes>(store.location, { steps })
-  })
   beforeEach(() => database.transact((tx) => tx.deleteFrom('notes').execute()))
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
 
   const add = (id: string, number = 0) =>
     database.transact((tx) =>

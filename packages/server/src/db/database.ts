@@ -34,7 +34,7 @@ export interface Database<Schema> {
 
 export type DatabaseLocation = { sqlite: string } | { postgres: string; poolSize: number }
 
-interface DatabaseOptions {
+export interface DatabaseOptions {
   steps?: readonly Migration[]
   /** Hears of transactions that stay open for longer than any should. */
   onLongTransaction?(long: LongTransaction): void

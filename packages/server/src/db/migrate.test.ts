@@ -37,12 +37,8 @@ const versionsIn = async ({ db }: Database<Marks>) => {
 
 onEachDatabase('migrations', (create) => {
   async function withStore(work: (store: TestDatabase) => Promise<void>): Promise<void> {
-    const store = await create()
-    try {
-      await work(store)
-    } finally {
-      await store.drop()
-    }
+    await using store = await create('empty')
+    await work(store)
   }
   async function withOpen(
     store: TestDatabase,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
-import { type Database, openDatabase } from './database.ts'
+import { onEachDatabase, useDatabase } from '../testing/index.ts'
 import type { Migration } from './migrations/index.ts'
 import { type LongTransaction, NestedTransaction } from './open-transactions.ts'
 
@@ -15,21 +14,11 @@ const steps: Migration[] = [
 ]
 
 onEachDatabase('open transactions', (create) => {
-  let store: TestDatabase
-  let database: Database<Notes>
   const long: LongTransaction[] = []
-
-  before(async () => {
-    store = await create()
-    database = await openDatabase<Notes>(store.location, {
-      steps,
-      onLongTransaction: (one) => long.push(one),
-      longTransactionMs: 50,
-    })
-  })
-  after(async () => {
-    await database.close()
-    await store.drop()
+  const database = useDatabase<Notes>(create, {
+    steps,
+    onLongTransaction: (one) => long.push(one),
+    longTransactionMs: 50,
   })
 
   const add = (id: string) => database.transact((tx) => tx.insertInto('notes').values({ id }).execute())

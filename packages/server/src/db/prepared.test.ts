@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, it } from 'node:test'
+import { beforeEach, it } from 'node:test'
 import type { Generated, Kysely, Transaction } from 'kysely'
-import { onEachDatabase, type TestDatabase } from '../testing/index.ts'
-import { type Database, openDatabase } from './database.ts'
+import { onEachDatabase, useDatabase } from '../testing/index.ts'
 import type { Migration } from './migrations/index.ts'
 import { prepared, preparedInsert } from './prepared.ts'
 
@@ -34,18 +33,9 @@ const count = prepared((db: Kysely<Notes>, { id }: { id: string }) =>
 )
 
 onEachDatabase('a prepared query', (create) => {
-  let store: TestDatabase
-  let database: Database<Notes>
+  const database = useDatabase<Notes>(create, { steps })
 
-  before(async () => {
-    store = await create()
-    database = await openDatabase<Notes>(store.location, { steps })
-  })
   beforeEach(() => database.transact((tx) => tx.deleteFrom('notes').execute()))
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
 
   it('takes new values at every call', async () => {
     await database.transact(async (tx) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,8 +24,8 @@ async function freePort(): Promise<number> {
 }
 
 it('answers 503 from the first moment until all is ready, each client in its own words', async () => {
-  const database = await createPostgres()
-  const data = await mkdtemp(join(tmpdir(), 'trellis-data-'))
+  await using database = await createPostgres()
+  await using data = await mkdtempDisposable(join(tmpdir(), 'trellis-data-'))
   const blocker = new pg.Client(database.url)
   await blocker.connect()
   await blocker.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
@@ -34,7 +34,7 @@ it('answers 503 from the first moment until all is ready, each client in its own
   const starting = startApp({
     config: parseConfig({
       TRELLIS_LISTEN: `127.0.0.1:${port}`,
-      TRELLIS_DATA: data,
+      TRELLIS_DATA: data.path,
       TRELLIS_DATABASE_URL: database.url,
     }),
     log: createLog('error', () => {}),
@@ -68,7 +68,5 @@ it('answers 503 from the first moment until all is ready, each client in its own
   } finally {
     await blocker.end()
     await (await starting).stop()
-    await database.drop()
-    await rm(data, { recursive: true, force: true })
   }
 })

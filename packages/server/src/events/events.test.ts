@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { NumberedEvent } from '@trellis/contract'
 import {
   assertFault,
@@ -7,10 +7,8 @@ import {
   assertInvalid,
   foundOrg,
   onEachDatabase,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const WRITERS = 20
@@ -19,13 +17,10 @@ const WRITES_EACH = 4
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 
 onEachDatabase('events', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let acme: TestOrg
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     acme = await foundOrg(app, 'acme')
     // A log of ten: made, then changed nine times, with a token after every third.
     await client().repos.create({ name: 'told' })
@@ -33,10 +28,6 @@ onEachDatabase('events', (create) => {
       if (n % 3 === 0) await client().tokens.create({ name: 'told' })
       else await client().repos.update({ name: 'told', defaultBranch: `b${n}` })
     }
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const client = () => app.client(acme.owner.token, 'acme')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   anonymousCookieIn,
   assertFault,
@@ -10,33 +10,25 @@ import {
   onEachDatabase,
   registerAgent,
   startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const SECOND = 1000
 const DAY = 86_400 * SECOND
 
 onEachDatabase('invites', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, {
+    TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
+    TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS: '3',
+    TRELLIS_PROVISIONAL_MAX_REPOS: '4',
+    TRELLIS_PROVISIONAL_MAX_BYTES: '4096',
+  })
   let acme: TestOrg
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, {
-      TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
-      TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS: '3',
-      TRELLIS_PROVISIONAL_MAX_REPOS: '4',
-      TRELLIS_PROVISIONAL_MAX_BYTES: '4096',
-    })
     acme = await foundOrg(app, 'acme')
     await inAcme().repos.create({ name: 'shared' })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const inAcme = () => app.client(acme.owner.token, 'acme')
@@ -154,24 +146,19 @@ onEachDatabase('invites', (create) => {
     })
 
     it('are refused where strangers are not served, while members go on', async () => {
-      const fresh = await create()
-      const closed = await startTestApp(fresh, { TRELLIS_ANONYMOUS: 'off' })
-      try {
-        const off = ['FEATURE_UNAVAILABLE', { feature: 'anonymous' }] as const
-        assertFault(await closed.call('invites/createAnonymous', { name: 'x' }), ...off)
-        assertFault(await closed.call('invites/reveal', { id: 'x'.repeat(36) }), ...off)
-        assertFault(await closed.call('invites/listAnonymous'), ...off)
-        const { token } = await closed.signUp('ana')
-        const client = closed.client(token)
-        await client.repos.create({ name: 'mine' })
-        const made = await client.invites.createAnonymous({ name: 'mine' })
-        assert.equal((await client.invites.listAnonymous()).items.length, 1)
-        assertFault(await closed.call('invites/reveal', { id: made.id }), ...off)
-        assert.equal((await fetch(made.url, { headers: { accept: 'text/html' } })).status, 404)
-      } finally {
-        await closed.stop()
-        await fresh.drop()
-      }
+      await using fresh = await create()
+      await using closed = await startTestApp(fresh, { TRELLIS_ANONYMOUS: 'off' })
+      const off = ['FEATURE_UNAVAILABLE', { feature: 'anonymous' }] as const
+      assertFault(await closed.call('invites/createAnonymous', { name: 'x' }), ...off)
+      assertFault(await closed.call('invites/reveal', { id: 'x'.repeat(36) }), ...off)
+      assertFault(await closed.call('invites/listAnonymous'), ...off)
+      const { token } = await closed.signUp('ana')
+      const client = closed.client(token)
+      await client.repos.create({ name: 'mine' })
+      const made = await client.invites.createAnonymous({ name: 'mine' })
+      assert.equal((await client.invites.listAnonymous()).items.length, 1)
+      assertFault(await closed.call('invites/reveal', { id: made.id }), ...off)
+      assert.equal((await fetch(made.url, { headers: { accept: 'text/html' } })).status, 404)
     })
   })
 

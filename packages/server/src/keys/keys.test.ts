@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { ApiKey } from '@trellis/contract'
 import {
   assertFault,
@@ -12,26 +12,18 @@ import {
   foundOrg,
   onEachDatabase,
   startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const QUOTA = 12
 
 onEachDatabase('keys', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_USER_MAX_KEYS: String(QUOTA) })
   let acme: TestOrg
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_USER_MAX_KEYS: String(QUOTA) })
     acme = await foundOrg(app, 'acme')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const asOwner = () => app.client(acme.owner.token, 'acme')
@@ -203,28 +195,22 @@ onEachDatabase('keys', (create) => {
 
 onEachDatabase('the last use of a key', (create) => {
   it('is noted, and outlives the process', async () => {
-    const database = await create()
-    const data = await mkdtemp(join(tmpdir(), 'trellis-keys-'))
-    try {
-      const first = await startTestApp(database, { TRELLIS_DATA: data })
-      const { token } = await first.signUp('ada')
-      const used = await first.client(token).keys.create({ name: 'used' })
-      await first.client(token).keys.create({ name: 'unused' })
-      first.pass(3_600_000)
-      const from = first.now()
-      await first.client(used.secret).repos.list({})
-      const to = first.now()
-      await first.stop()
+    await using data = await mkdtempDisposable(join(tmpdir(), 'trellis-keys-'))
+    await using database = await create()
+    await using first = await startTestApp(database, { TRELLIS_DATA: data.path })
+    const { token } = await first.signUp('ada')
+    const used = await first.client(token).keys.create({ name: 'used' })
+    await first.client(token).keys.create({ name: 'unused' })
+    first.pass(3_600_000)
+    const from = first.now()
+    await first.client(used.secret).repos.list({})
+    const to = first.now()
+    await first.stop()
 
-      const second = await startTestApp(database, { TRELLIS_DATA: data })
-      const { items } = await second.client(token).keys.list({})
-      await second.stop()
-      const lastUse = Object.fromEntries(items.map(({ name, lastUsedAt }) => [name, lastUsedAt]))
-      assert.equal(lastUse.unused, null)
-      assert.ok(lastUse.used && lastUse.used >= from && lastUse.used <= to)
-    } finally {
-      await rm(data, { recursive: true, force: true })
-      await database.drop()
-    }
+    await using second = await startTestApp(database, { TRELLIS_DATA: data.path })
+    const { items } = await second.client(token).keys.list({})
+    const lastUse = Object.fromEntries(items.map(({ name, lastUsedAt }) => [name, lastUsedAt]))
+    assert.equal(lastUse.unused, null)
+    assert.ok(lastUse.used && lastUse.used >= from && lastUse.used <= to)
   })
 })

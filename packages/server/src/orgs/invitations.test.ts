@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { Invitation } from '@trellis/contract'
 import {
   assertFault,
@@ -9,29 +9,20 @@ import {
   foundOrg,
   onEachDatabase,
   type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
 onEachDatabase('invitations', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let acme: TestOrg
   let guest: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     acme = await foundOrg(app, 'acme')
     guest = await app.signUp('guest')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const orgSlug = 'acme'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { Member } from '@trellis/contract'
 import {
   assertFault,
@@ -10,29 +10,20 @@ import {
   join,
   onEachDatabase,
   type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const LAST_OWNER = 'The last owner of an organization stays its owner'
 
 onEachDatabase('members', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let acme: TestOrg
   let guest: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     acme = await foundOrg(app, 'acme')
     guest = await app.signUp('guest')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const orgSlug = 'acme'

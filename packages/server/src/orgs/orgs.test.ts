@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { Organization } from '@trellis/contract'
 import {
   assertFault,
@@ -9,27 +9,18 @@ import {
   foundOrg,
   onEachDatabase,
   type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
   type TestOrg,
+  useApp,
 } from '../testing/index.ts'
 
 const QUOTA = 6
 
 onEachDatabase('organizations', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_USER_MAX_ORGS: String(QUOTA) })
   let acme: TestOrg
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_USER_MAX_ORGS: String(QUOTA) })
     acme = await foundOrg(app, 'acme')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const as = ({ token }: Person) => app.client(token)

@@ -3,12 +3,14 @@ import { bearer, genericOAuth } from 'better-auth/plugins'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import type { Passwords } from './passwords.ts'
 
 interface AuthDeps {
   database: Database
   newId: NewId
   baseUrl: string
   secret: string
+  passwords: Passwords
   signUp: Config['signUp']
   providers: Config['providers']
   trustedOrigins: string[]
@@ -51,7 +53,12 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     },
     logger: { disabled: true },
     database: { db: database.db, type: database.dialect, transaction: true },
-    emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 256 },
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: 10,
+      maxPasswordLength: 256,
+      password: deps.passwords,
+    },
     user: {
       modelName: 'users',
       fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },

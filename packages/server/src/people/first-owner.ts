@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashPassword } from 'better-auth/crypto'
 import * as z from 'zod'
 import { bySystem } from '../events/service.ts'
 import type { KeysService } from '../keys/service.ts'
@@ -11,6 +10,7 @@ import type { NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
 import { keptSecret } from '../secrets/files.ts'
 import { mintSecret } from '../secrets/minting.ts'
+import type { Passwords } from './passwords.ts'
 import * as store from './store.ts'
 
 interface FirstOwnerDeps {
@@ -19,6 +19,7 @@ interface FirstOwnerDeps {
   keys: KeysService
   clock: Clock
   newId: NewId
+  passwords: Passwords
   dataDir: string
   owner: { email: string; key: string | undefined; password: string | undefined }
 }
@@ -28,11 +29,11 @@ interface FirstOwnerDeps {
  * The secrets reach the disk before the account is committed: a crash in between leaves files that the next start uses.
  */
 export async function ensureOwner(deps: FirstOwnerDeps): Promise<string | undefined> {
-  const { database, orgs, keys, clock, newId, dataDir, owner } = deps
+  const { database, orgs, keys, clock, newId, passwords, dataDir, owner } = deps
   if (await store.anyUserExists(database.db)) return undefined
 
   const key = owner.key ?? (await keptSecret(join(dataDir, 'owner.key'), () => mintSecret('trk')))
-  const passwordHash = canSignIn(owner.email) ? await hashPassword(await passwordFor(deps)) : undefined
+  const passwordHash = canSignIn(owner.email) ? await passwords.hash(await passwordFor(deps)) : undefined
 
   const made = await database.transactAlone(async (tx) => {
     // Another process may have been first.

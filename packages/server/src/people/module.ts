@@ -4,6 +4,7 @@ import type { InvitationsService } from '../orgs/invitations.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { createAuth } from './auth.ts'
 import { ensureOwner } from './first-owner.ts'
+import type { Passwords } from './passwords.ts'
 import type { PeopleService } from './service.ts'
 
 interface PeopleNeeds extends Base {
@@ -12,16 +13,18 @@ interface PeopleNeeds extends Base {
   orgs: OrgsService
   invitations: InvitationsService
   keys: KeysService
+  passwords: Passwords
 }
 
 /** How people come in, the first of them without being asked. */
 export async function createPeopleModule(needs: PeopleNeeds) {
-  const { config, database, newId, baseUrl, serverKey, people, orgs, invitations } = needs
+  const { config, database, newId, baseUrl, serverKey, people, orgs, invitations, passwords } = needs
   const auth = createAuth({
     database,
     newId,
     baseUrl,
     secret: serverKey.derive('sessions'),
+    passwords,
     signUp: config.signUp,
     providers: config.providers,
     trustedOrigins: config.corsOrigins,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { it } from 'node:test'
 import {
   assertFault,
   assertForbidden,
@@ -7,7 +7,7 @@ import {
   onEachDatabase,
   startTestApp,
   type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../testing/index.ts'
 
 const password = 'correct horse battery'
@@ -42,19 +42,9 @@ const signUp = (app: TestApp, email: string, headers?: Record<string, string>) =
   auth(app, 'sign-up/email', { email, name: 'Somebody', password }, headers)
 
 onEachDatabase('people', (create) => {
-  let database: TestDatabase
-  let app: TestApp
-
-  before(async () => {
-    database = await create()
-    app = await startTestApp(database, {
-      TRELLIS_OWNER_EMAIL: 'owner@example.com',
-      TRELLIS_OWNER_PASSWORD: password,
-    })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
+  const app = useApp(create, {
+    TRELLIS_OWNER_EMAIL: 'owner@example.com',
+    TRELLIS_OWNER_PASSWORD: password,
   })
 
   const whoseOrg = async (options: object) =>
@@ -197,17 +187,7 @@ onEachDatabase('people', (create) => {
 })
 
 onEachDatabase('sign-up by invitation', (create) => {
-  let database: TestDatabase
-  let app: TestApp
-
-  before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_SIGN_UP: 'invited' })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(create, { TRELLIS_SIGN_UP: 'invited' })
 
   const invite = async (email: string) =>
     (await app.client(app.ownerKey).members.invite({ orgSlug: 'owner', email })).id
@@ -253,25 +233,20 @@ onEachDatabase('sign-up by invitation', (create) => {
 
 onEachDatabase('closed sign-up', (create) => {
   it('admits nobody, invited or not, and lets those in who are there', async () => {
-    const database = await create()
-    const app = await startTestApp(database, {
+    await using database = await create()
+    await using app = await startTestApp(database, {
       TRELLIS_SIGN_UP: 'closed',
       TRELLIS_OWNER_EMAIL: 'owner@example.com',
       TRELLIS_OWNER_PASSWORD: password,
     })
-    try {
-      const { id } = await app
-        .client(app.ownerKey)
-        .members.invite({ orgSlug: 'owner', email: 'guest@example.com' })
-      for (const headers of [undefined, { 'trellis-invitation': id }]) {
-        const { status, body } = await signUp(app, 'guest@example.com', headers)
-        assert.deepEqual([status, body.code], [403, 'SIGN_UP_CLOSED'])
-      }
-      assert.equal((await auth(app, 'sign-in/email', { email: 'owner@example.com', password })).status, 200)
-    } finally {
-      await app.stop()
-      await database.drop()
+    const { id } = await app
+      .client(app.ownerKey)
+      .members.invite({ orgSlug: 'owner', email: 'guest@example.com' })
+    for (const headers of [undefined, { 'trellis-invitation': id }]) {
+      const { status, body } = await signUp(app, 'guest@example.com', headers)
+      assert.deepEqual([status, body.code], [403, 'SIGN_UP_CLOSED'])
     }
+    assert.equal((await auth(app, 'sign-in/email', { email: 'owner@example.com', password })).status, 200)
   })
 })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { Repo } from '@trellis/contract'
 import {
   assertFault,
@@ -7,28 +7,19 @@ import {
   expectEvents,
   onEachDatabase,
   type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../testing/index.ts'
 
 const QUOTA = 260
 
 onEachDatabase('repositories', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_ORG_MAX_REPOS: String(QUOTA) })
   let token: string
   let founder: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database, { TRELLIS_ORG_MAX_REPOS: String(QUOTA) })
     token = app.ownerKey ?? ''
     founder = await app.signUp('founder')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const client = () => app.client(token)

@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'node:test'
-import pg from 'pg'
-import type { DatabaseLocation } from '../db/database.ts'
+import { type Database, type DatabaseLocation, type DatabaseOptions, openDatabase } from '../db/database.ts'
 import type { DialectName } from '../db/dialect.ts'
+import { useInSuite } from './in-suite.ts'
+import { createInCluster } from './postgres.ts'
 
-/** An empty database that a test may do anything with. */
-export interface TestDatabase {
+/** A database that a test may do anything with. */
+export interface TestDatabase extends AsyncDisposable {
   dialect: DialectName
   location: DatabaseLocation
   /** For `TRELLIS_DATABASE_URL`; undefined stands for SQLite in the data directory. */
@@ -16,39 +16,43 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+/** Nobody has used it yet. Unless it is to be empty, it may have been migrated already. */
+export type CreateDatabase = (state?: 'empty') => Promise<TestDatabase>
+
 /** Runs a suite once over SQLite and once over PostgreSQL. */
-export function onEachDatabase(title: string, suite: (create: () => Promise<TestDatabase>) => void): void {
+export function onEachDatabase(title: string, suite: (create: CreateDatabase) => void): void {
   describe(`${title} (SQLite)`, () => suite(createSqlite))
   describe(`${title} (PostgreSQL)`, () => suite(createPostgres))
 }
 
 export async function createSqlite(): Promise<TestDatabase> {
-  const directory = await mkdtemp(join(tmpdir(), 'trellis-sqlite-'))
+  const directory = await mkdtempDisposable(join(tmpdir(), 'trellis-sqlite-'))
   return {
     dialect: 'sqlite',
-    location: { sqlite: join(directory, 'test.db') },
+    location: { sqlite: join(directory.path, 'test.db') },
     url: undefined,
-    drop: () => rm(directory, { recursive: true, force: true }),
+    drop: directory.remove,
+    [Symbol.asyncDispose]: directory.remove,
   }
 }
 
-export async function createPostgres(): Promise<TestDatabase> {
-  const cluster = process.env.TEST_POSTGRES_URL
-  if (!cluster) throw new Error('No PostgreSQL: run the tests with npm test, which starts one')
-  const name = `test_${randomBytes(8).toString('hex')}`
-  const url = new URL(cluster)
-  url.pathname = `/${name}`
-  await run(cluster, `create database ${name}`)
+export async function createPostgres(state?: 'empty'): Promise<TestDatabase> {
+  const { url, drop } = await createInCluster(state ?? 'migrated')
   return {
     dialect: 'postgres',
-    location: { postgres: url.href, poolSize: 4 },
-    url: url.href,
-    drop: () => run(cluster, `drop database ${name} with (force)`),
+    location: { postgres: url, poolSize: 4 },
+    url,
+    drop,
+    // The next suite need not wait, and should it fail, the cluster does not outlive the tests.
+    [Symbol.asyncDispose]: async () => void drop().catch(() => {}),
   }
 }
 
-async function run(url: string, statement: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
-}
+/** A database that the tests of a suite use together, opened in their own way. */
+export const useDatabase = <Schema>(create: CreateDatabase, options: DatabaseOptions) =>
+  useInSuite(async (made): Promise<Database<Schema> & { store: TestDatabase }> => {
+    const store = made.use(await create('empty'))
+    const database = await openDatabase<Schema>(store.location, options)
+    made.defer(() => database.close())
+    return { ...database, store }
+  })

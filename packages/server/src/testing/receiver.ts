@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { useInSuite } from './in-suite.ts'
 
 export interface Received {
   path: string
@@ -12,7 +13,7 @@ export interface Received {
 type Answer = (response: ServerResponse, received: Received, request: IncomingMessage) => void
 
 /** A receiver of webhooks that keeps what it is sent and answers as it is told. */
-export interface Receiver {
+export interface Receiver extends AsyncDisposable {
   url: string
   received: Received[]
   /** From now on; at first everything is answered with 200. */
@@ -46,6 +47,10 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     for (const wake of woken) wake()
   }).listen(port, '127.0.0.1')
   await once(server, 'listening')
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
@@ -54,10 +59,11 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       while (!enough(received)) await new Promise<void>((resolve) => waiting.push(resolve))
       return received
     },
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
   return receiver
 }
+
+/** A receiver that the tests of a suite use together. */
+export const useReceiver = (): Receiver => useInSuite(async (made) => made.use(await startReceiver()))

@@ -1,15 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ErrorEnvelope, ErrorEnvelope as ErrorEnvelopeSchema } from '@trellis/contract'
 import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
 import { type App, startApp } from '../app.ts'
+import type { Passwords } from '../people/passwords.ts'
 import { parseConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
-import type { TestDatabase } from './databases.ts'
+import type { CreateDatabase, TestDatabase } from './databases.ts'
+import { useInSuite } from './in-suite.ts'
+import { cheapPasswords } from './passwords.ts'
 
 /** A whole Trellis on a port of its own, whose every answer is held against the contract. */
-export interface TestApp extends App {
+export interface TestApp extends App, AsyncDisposable {
+  /** The directory it keeps everything in. */
+  data: string
   /** Turns the clock forward. */
   pass(ms: number): void
   now(): number
@@ -40,8 +45,11 @@ export interface Answer {
 export async function startTestApp(
   database: TestDatabase,
   env: Record<string, string> = {},
+  passwords: Passwords = cheapPasswords,
 ): Promise<TestApp> {
-  const data = await mkdtemp(join(tmpdir(), 'trellis-data-'))
+  await using starting = new AsyncDisposableStack()
+  const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
+  const data = env.TRELLIS_DATA ?? directory.path
   let skew = 0
   let log = ''
   const now = () => Date.now() + skew
@@ -57,8 +65,10 @@ export async function startTestApp(
       log += lines
     }),
     clock: now,
+    passwords,
     checkOutput: true,
   })
+  starting.defer(() => app.stop())
 
   async function call(
     path: string,
@@ -78,8 +88,11 @@ export async function startTestApp(
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
 
+  const running = starting.move()
+  const stop = () => running.disposeAsync()
   return {
     ...app,
+    data,
     pass: (ms) => {
       skew += ms
     },
@@ -104,12 +117,17 @@ export async function startTestApp(
       const orgs = await call('orgs/list', {}, { token })
       return { token, userId: user.id, email, slug: orgs.body.items[0].slug }
     },
-    async stop() {
-      await app.stop()
-      await rm(data, { recursive: true, force: true })
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
+
+/** A Trellis that the tests of a suite use together, on a database of its own. */
+export const useApp = (create: CreateDatabase, env: Record<string, string> = {}): TestApp =>
+  useInSuite(async (made) => {
+    const database = made.use(await create())
+    return made.use(await startTestApp(database, env))
+  })
 
 /** Throws unless an answer is a failure in the one envelope, with nothing more and nothing less. */
 export function asEnvelope({ status, body }: Answer): ErrorEnvelope {

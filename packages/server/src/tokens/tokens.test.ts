@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import type { RepoToken, TokenValidation } from '@trellis/contract'
 import { mintSecret } from '../secrets/minting.ts'
 import {
@@ -9,9 +9,7 @@ import {
   expectEvents,
   onEachDatabase,
   type Person,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../testing/index.ts'
 
 const DAY_MS = 86_400_000
@@ -28,19 +26,12 @@ const unknown: TokenValidation = {
 }
 
 onEachDatabase('repository tokens', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create)
   let ada: Person
 
   before(async () => {
-    database = await create()
-    app = await startTestApp(database)
     ada = await app.signUp('ada')
     for (const name of ['one', 'two']) await client().repos.create({ name })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const client = () => app.client(ada.token)

@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import {
-  answerWith,
-  onEachDatabase,
-  type Person,
-  type Receiver,
-  startReceiver,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-} from '../testing/index.ts'
+import { answerWith, onEachDatabase, type Person, useApp, useReceiver } from '../testing/index.ts'
 
 const DAY_MS = 86_400_000
 
 onEachDatabase('upkeep of webhooks', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, { TRELLIS_EGRESS_ALLOW: '127.0.0.1' })
+  const receiver = useReceiver()
   let ada: Person
-  let receiver: Receiver
 
   before(async () => {
-    database = await create()
-    receiver = await startReceiver()
-    app = await startTestApp(database, { TRELLIS_EGRESS_ALLOW: '127.0.0.1' })
     ada = await app.signUp('ada')
-  })
-  after(async () => {
-    await app.stop()
-    await receiver.close()
-    await database.drop()
   })
 
   const client = () => app.client(ada.token)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, it } from 'node:test'
+import { afterEach, before, it } from 'node:test'
 import type { NewWebhook, Webhook, WebhookDeliveryDetail } from '@trellis/contract'
 import {
   answerWith,
@@ -8,39 +8,27 @@ import {
   expectEvents,
   onEachDatabase,
   type Person,
-  type Receiver,
-  startReceiver,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
+  useReceiver,
 } from '../testing/index.ts'
 
 const DAY_MS = 86_400_000
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000'
 
 onEachDatabase('webhooks', (create) => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(create, {
+    TRELLIS_EGRESS_ALLOW: '127.0.0.1',
+    TRELLIS_REPO_MAX_WEBHOOKS: '3',
+  })
+  const receiver = useReceiver()
   let ada: Person
-  let receiver: Receiver
   let made = 0
 
   before(async () => {
-    database = await create()
-    receiver = await startReceiver()
-    app = await startTestApp(database, {
-      TRELLIS_EGRESS_ALLOW: '127.0.0.1',
-      TRELLIS_REPO_MAX_WEBHOOKS: '3',
-    })
     ada = await app.signUp('ada')
   })
   afterEach(() => {
     receiver.answer = answerWith(200)
-  })
-  after(async () => {
-    await app.stop()
-    await receiver.close()
-    await database.drop()
   })
 
   const client = () => app.client(ada.token)

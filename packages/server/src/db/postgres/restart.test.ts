@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import pg from 'pg'
-import { createPostgres, type TestDatabase } from '../../testing/index.ts'
-import { type Database, openDatabase } from '../database.ts'
+import { describe, it } from 'node:test'
+import { createPostgres, cutConnections, useDatabase } from '../../testing/index.ts'
 import type { Migration } from '../migrations/index.ts'
 
 interface Notes {
@@ -14,16 +12,7 @@ const steps: Migration[] = [
 ]
 
 describe('a PostgreSQL that cuts its connections', () => {
-  let store: TestDatabase
-  let database: Database<Notes>
-  before(async () => {
-    store = await createPostgres()
-    database = await openDatabase<Notes>(store.location, { steps })
-  })
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
+  const database = useDatabase<Notes>(createPostgres, { steps })
 
   const ids = async () => (await database.db.selectFrom('notes').select('id').execute()).map(({ id }) => id)
   const add = (id: string) => database.transact((tx) => tx.insertInto('notes').values({ id }).execute())
@@ -31,7 +20,7 @@ describe('a PostgreSQL that cuts its connections', () => {
   it('ends a transaction that is between two statements, keeps nothing of it, and nothing else ends', async () => {
     const broken = database.transact(async (tx) => {
       await tx.insertInto('notes').values({ id: 'first' }).execute()
-      await cutConnections(store)
+      await cutConnections(database.store)
       await tx.insertInto('notes').values({ id: 'second' }).execute()
     })
     await assert.rejects(broken)
@@ -41,7 +30,7 @@ describe('a PostgreSQL that cuts its connections', () => {
 
   it('ends idle connections, which are replaced', async () => {
     await Promise.all([ids(), ids(), ids()])
-    await cutConnections(store)
+    await cutConnections(database.store)
     // Each broken connection may be met once.
     let added = false
     for (let attempt = 0; attempt < 5 && !added; attempt++) added = await add('again').then(yes, no)
@@ -52,13 +41,3 @@ describe('a PostgreSQL that cuts its connections', () => {
 
 const yes = () => true
 const no = () => false
-
-/** As when it is restarted. Returns when none is left. */
-async function cutConnections({ url }: TestDatabase): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
-  await client.query(`select pg_terminate_backend(pid) ${others}`)
-  while ((await client.query(`select pid ${others}`)).rows.length > 0);
-  await client.end()
-}

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSqlite, type TestDatabase } from '../../testing/index.ts'
-import { type Database, openDatabase } from '../database.ts'
+import { createSqlite, type TestDatabase, useDatabase } from '../../testing/index.ts'
 import type { Migration } from '../migrations/index.ts'
 
 interface Notes {
@@ -17,17 +16,7 @@ const steps: Migration[] = [
 ]
 
 describe('one SQLite file and several processes', () => {
-  let store: TestDatabase
-  let database: Database<Notes>
-
-  before(async () => {
-    store = await createSqlite()
-    database = await openDatabase<Notes>(store.location, { steps })
-  })
-  after(async () => {
-    await database.close()
-    await store.drop()
-  })
+  const database = useDatabase<Notes>(createSqlite, { steps })
 
   const ids = async () => {
     const rows = await database.db.selectFrom('notes').select('id').orderBy('id').execute()
@@ -35,7 +24,7 @@ describe('one SQLite file and several processes', () => {
   }
 
   it('reads go on and a write waits its turn while another process is writing', async () => {
-    const other = await holdWriteLock(store.location)
+    const other = await holdWriteLock(database.store.location)
     let written = false
     const write = database
       .transact((tx) => tx.insertInto('notes').values({ id: 'ours' }).execute())
@@ -56,7 +45,7 @@ describe('one SQLite file and several processes', () => {
   })
 
   it('a write outside a transaction waits its turn too', async () => {
-    const other = await holdWriteLock(store.location, 'theirs again')
+    const other = await holdWriteLock(database.store.location, 'theirs again')
     const write = database.db.insertInto('notes').values({ id: 'plain' }).execute()
     await sleep(20)
     await other.commit()

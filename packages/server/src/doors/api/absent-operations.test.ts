@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { allOperations } from '../../operations/implement.ts'
-import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '../../testing/index.ts'
+import { createSqlite, useApp } from '../../testing/index.ts'
 
 /** What the contract promises and the server does not do yet. This list may only shrink. */
 const absent = [
@@ -14,17 +14,7 @@ const absent = [
 ]
 
 describe('operations that are still absent', () => {
-  let database: TestDatabase
-  let app: TestApp
-
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite)
 
   it('are exactly the listed ones: take an operation off the list when you build it, and never add one', async () => {
     const found: string[] = []

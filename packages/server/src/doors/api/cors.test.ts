@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '../../testing/index.ts'
+import { describe, it } from 'node:test'
+import { createSqlite, type TestApp, useApp } from '../../testing/index.ts'
 
 const CONSOLE = 'https://console.example'
 
@@ -18,16 +18,7 @@ const corsHeaders = (headers: Headers) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 
 describe('pages of other origins', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite)
 
   it('may call nothing unless the configuration says so', async () => {
     const response = await preflight(app, CONSOLE)
@@ -41,16 +32,7 @@ describe('pages of other origins', () => {
 })
 
 describe('pages of configured origins', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, { TRELLIS_CORS_ORIGINS: `${CONSOLE}/, http://localhost:5173` })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite, { TRELLIS_CORS_ORIGINS: `${CONSOLE}/, http://localhost:5173` })
 
   it('are told what they may send', async () => {
     for (const origin of [CONSOLE, 'http://localhost:5173']) {

@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { ErrorEnvelope } from '@trellis/contract'
 import { sql } from 'kysely'
-import {
-  type Answer,
-  createSqlite,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-} from '../../testing/index.ts'
+import { type Answer, createSqlite, startTestApp, useApp } from '../../testing/index.ts'
 
 describe('the error envelope', () => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite)
   let token: string
 
   before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
     token = app.ownerKey ?? ''
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   async function post(path: string, body: string | Buffer | undefined, headers: Record<string, string> = {}) {
@@ -286,74 +273,60 @@ describe('the error envelope', () => {
 
 describe('a bug', () => {
   it('is told to nobody but the log, and found there by its request id', async () => {
-    const database = await createSqlite()
-    const app = await startTestApp(database)
+    await using database = await createSqlite()
+    await using app = await startTestApp(database)
     const token = app.ownerKey
-    try {
-      await sql`alter table events rename to events_gone`.execute(app.database.db)
-      const answer = await app.call('repos/create', { name: 'hello' }, { token })
-      const requestId = answer.headers.get('x-request-id')
-      assert.deepEqual(answer.body, {
-        defined: false,
-        code: 'INTERNAL_SERVER_ERROR',
-        status: 500,
-        message: `Something went wrong on our side. Mention request ${requestId} when you report it.`,
-        data: {},
-      })
-      assert.equal(answer.status, 500)
-      assert.ok(!JSON.stringify(answer.body).includes('events'))
+    await sql`alter table events rename to events_gone`.execute(app.database.db)
+    const answer = await app.call('repos/create', { name: 'hello' }, { token })
+    const requestId = answer.headers.get('x-request-id')
+    assert.deepEqual(answer.body, {
+      defined: false,
+      code: 'INTERNAL_SERVER_ERROR',
+      status: 500,
+      message: `Something went wrong on our side. Mention request ${requestId} when you report it.`,
+      data: {},
+    })
+    assert.equal(answer.status, 500)
+    assert.ok(!JSON.stringify(answer.body).includes('events'))
 
-      const lines = app
-        .logged()
-        .split('\n')
-        .filter((line) => line.includes(String(requestId)))
-      const told = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 'error')
-      assert.match(told.error.message, /no such table.*events/)
-      assert.match(told.error.stack, /packages\/server\/src/)
+    const lines = app
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes(String(requestId)))
+    const told = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 'error')
+    assert.match(told.error.message, /no such table.*events/)
+    assert.match(told.error.stack, /packages\/server\/src/)
 
-      const metrics = await (await fetch(`${app.url}/metrics`)).text()
-      assert.match(metrics, /^trellis_unexpected_errors_total 1$/m)
+    const metrics = await (await fetch(`${app.url}/metrics`)).text()
+    assert.match(metrics, /^trellis_unexpected_errors_total 1$/m)
 
-      // Nothing of it was kept, and the server goes on.
-      await sql`alter table events_gone rename to events`.execute(app.database.db)
-      assert.equal((await app.call('repos/get', { name: 'hello' }, { token })).status, 404)
-      assert.equal((await app.call('repos/create', { name: 'hello' }, { token })).status, 200)
-    } finally {
-      await app.stop()
-      await database.drop()
-    }
+    // Nothing of it was kept, and the server goes on.
+    await sql`alter table events_gone rename to events`.execute(app.database.db)
+    assert.equal((await app.call('repos/get', { name: 'hello' }, { token })).status, 404)
+    assert.equal((await app.call('repos/create', { name: 'hello' }, { token })).status, 200)
   })
 
   it('of a full storage is told as such, and changes nothing', async () => {
-    const database = await createSqlite()
-    const app = await startTestApp(database)
+    await using database = await createSqlite()
+    await using app = await startTestApp(database)
     const token = app.ownerKey
-    try {
-      await sql`pragma max_page_count = 1`.execute(app.database.db)
-      let answer: Answer
-      let made = 0
-      do {
-        answer = await app.call(
-          'repos/create',
-          { name: `r${made}`, defaultBranch: 'b'.repeat(139) },
-          { token },
-        )
-        if (answer.status === 200) made++
-      } while (answer.status === 200)
-      assert.deepEqual(answer.body, {
-        defined: false,
-        code: 'INSUFFICIENT_STORAGE',
-        status: 507,
-        message: 'The server has no room left; nothing was changed',
-        data: {},
-      })
-      await sql`pragma max_page_count = 1000000`.execute(app.database.db)
-      const { items } = await app.client(token).orgs.list({})
-      assert.equal(items[0]?.repoCount, made)
-      assert.equal((await app.call('repos/create', { name: `r${made}` }, { token })).status, 200)
-    } finally {
-      await app.stop()
-      await database.drop()
-    }
+    await sql`pragma max_page_count = 1`.execute(app.database.db)
+    let answer: Answer
+    let made = 0
+    do {
+      answer = await app.call('repos/create', { name: `r${made}`, defaultBranch: 'b'.repeat(139) }, { token })
+      if (answer.status === 200) made++
+    } while (answer.status === 200)
+    assert.deepEqual(answer.body, {
+      defined: false,
+      code: 'INSUFFICIENT_STORAGE',
+      status: 507,
+      message: 'The server has no room left; nothing was changed',
+      data: {},
+    })
+    await sql`pragma max_page_count = 1000000`.execute(app.database.db)
+    const { items } = await app.client(token).orgs.list({})
+    assert.equal(items[0]?.repoCount, made)
+    assert.equal((await app.call('repos/create', { name: `r${made}` }, { token })).status, 200)
   })
 })

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, it } from 'node:test'
-import {
-  type Answer,
-  asEnvelope,
-  createSqlite,
-  startTestApp,
-  type TestApp,
-  type TestDatabase,
-} from '../../testing/index.ts'
+import { afterEach, describe, it } from 'node:test'
+import { type Answer, asEnvelope, createSqlite, useApp } from '../../testing/index.ts'
 
 const RATE = { TRELLIS_RATE_PER_SECOND: '2', TRELLIS_RATE_BURST: '5' }
 
@@ -34,17 +27,8 @@ async function exhaust(ask: () => Promise<Answer>): Promise<{ answered: number; 
 }
 
 describe('limits of requests', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, RATE)
-  })
+  const app = useApp(createSqlite, RATE)
   afterEach(() => app.pass(60_000))
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
 
   it('hold for each credential, also on the same machine, and end with time', async () => {
     const token = app.ownerKey
@@ -85,17 +69,8 @@ describe('limits of requests', () => {
 })
 
 describe('limits of requests behind a trusted proxy', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, { ...RATE, TRELLIS_TRUSTED_PROXIES: '127.0.0.1' })
-  })
+  const app = useApp(createSqlite, { ...RATE, TRELLIS_TRUSTED_PROXIES: '127.0.0.1' })
   afterEach(() => app.pass(3_600_000))
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
 
   const asking =
     (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createSqlite,
@@ -11,7 +11,7 @@ import {
   sendRaw,
   startTestApp,
   type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../../testing/index.ts'
 
 const securityHeaders = {
@@ -33,17 +33,7 @@ function expectProtected(headers: Headers, what: string): void {
 }
 
 describe('requests that no client should send', () => {
-  let database: TestDatabase
-  let app: TestApp
-
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite)
 
   const raw = async (...parts: (string | Buffer)[]): Promise<RawAnswer> =>
     parseAnswer(await sendRaw(app.url, ...parts))
@@ -155,18 +145,8 @@ describe('requests that no client should send', () => {
 })
 
 describe('a body over the limit', () => {
-  let database: TestDatabase
-  let app: TestApp
   const LIMIT = 4096
-
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, { TRELLIS_MAX_BODY_BYTES: String(LIMIT) })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite, { TRELLIS_MAX_BODY_BYTES: String(LIMIT) })
 
   const head = 'POST /api/v1/tokens/validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
 
@@ -232,69 +212,52 @@ describe('a body over the limit', () => {
 
 describe('every answer', () => {
   it('carries the headers that protect a browser', async () => {
-    const database = await createSqlite()
-    const app = await startTestApp(database, { TRELLIS_CORS_ORIGINS: 'https://console.example' })
-    try {
-      const asked: [string, RequestInit][] = [
-        ['/', { redirect: 'manual' }],
-        ['/healthz', {}],
-        ['/readyz', {}],
-        ['/metrics', {}],
-        ['/limits', {}],
-        ['/openapi.json', {}],
-        ['/reference', {}],
-        ['/reference.css', {}],
-        ['/nothing', {}],
-        ['/api/v1/repos/list', { method: 'POST' }],
-        ['/api/v1/repos/list', { method: 'GET' }],
-        ['/api/v1/tokens/validate', { method: 'POST' }],
-        ['/api/v1/keys/list', { method: 'POST', headers: { authorization: `Bearer ${app.ownerKey}` } }],
-        ['/api/auth/get-session', {}],
-        ['/api/auth/nothing', {}],
-      ]
-      for (const [path, init] of asked) {
-        const response = await fetch(app.url + path, init)
-        await response.arrayBuffer()
-        expectProtected(response.headers, `${init.method ?? 'GET'} ${path}`)
-        assert.match(response.headers.get('x-request-id') ?? '', /^req_/, path)
-      }
-      const preflight = await fetch(`${app.url}/api/v1/repos/list`, {
-        method: 'OPTIONS',
-        headers: { origin: 'https://console.example', 'access-control-request-method': 'POST' },
-      })
-      assert.equal(preflight.status, 204)
-      assert.equal(preflight.headers.get('x-content-type-options'), 'nosniff')
-    } finally {
-      await app.stop()
-      await database.drop()
+    await using database = await createSqlite()
+    await using app = await startTestApp(database, { TRELLIS_CORS_ORIGINS: 'https://console.example' })
+    const asked: [string, RequestInit][] = [
+      ['/', { redirect: 'manual' }],
+      ['/healthz', {}],
+      ['/readyz', {}],
+      ['/metrics', {}],
+      ['/limits', {}],
+      ['/openapi.json', {}],
+      ['/reference', {}],
+      ['/reference.css', {}],
+      ['/nothing', {}],
+      ['/api/v1/repos/list', { method: 'POST' }],
+      ['/api/v1/repos/list', { method: 'GET' }],
+      ['/api/v1/tokens/validate', { method: 'POST' }],
+      ['/api/v1/keys/list', { method: 'POST', headers: { authorization: `Bearer ${app.ownerKey}` } }],
+      ['/api/auth/get-session', {}],
+      ['/api/auth/nothing', {}],
+    ]
+    for (const [path, init] of asked) {
+      const response = await fetch(app.url + path, init)
+      await response.arrayBuffer()
+      expectProtected(response.headers, `${init.method ?? 'GET'} ${path}`)
+      assert.match(response.headers.get('x-request-id') ?? '', /^req_/, path)
     }
+    const preflight = await fetch(`${app.url}/api/v1/repos/list`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://console.example', 'access-control-request-method': 'POST' },
+    })
+    assert.equal(preflight.status, 204)
+    assert.equal(preflight.headers.get('x-content-type-options'), 'nosniff')
   })
 
   it('has an id of its own', async () => {
-    const database = await createSqlite()
-    const app = await startTestApp(database)
-    try {
-      const ids = await Promise.all(
-        Array.from({ length: 50 }, async () =>
-          (await fetch(`${app.url}/healthz`)).headers.get('x-request-id'),
-        ),
-      )
-      assert.equal(new Set(ids).size, 50)
-    } finally {
-      await app.stop()
-      await database.drop()
-    }
+    await using database = await createSqlite()
+    await using app = await startTestApp(database)
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, async () => (await fetch(`${app.url}/healthz`)).headers.get('x-request-id')),
+    )
+    assert.equal(new Set(ids).size, 50)
   })
 })
 
 describe('a server that is told to stop', () => {
-  let database: TestDatabase
-  let app: TestApp
-
-  /** A server, a request that waits for `release`, and the connection it came on, which stays open. */
-  async function startSlow() {
-    database = await createSqlite()
-    app = await startTestApp(database)
+  /** A request that waits for `release`; the connection it came on stays open. */
+  async function startSlow(app: TestApp) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const gate = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
@@ -323,21 +286,21 @@ describe('a server that is told to stop', () => {
       call.on('error', reject)
       call.end('{"name":"slow"}')
     })
-    await inFlight(1)
+    await inFlight(app, 1)
     return {
       answer,
       release: async () => {
         gate.resolve()
         await writing
       },
-      end: async () => {
+      [Symbol.dispose]: () => {
+        gate.resolve()
         agent.destroy()
-        await database.drop()
       },
     }
   }
 
-  async function inFlight(count: number): Promise<void> {
+  async function inFlight(app: TestApp, count: number): Promise<void> {
     const wanted = `trellis_http_requests_in_flight ${count + 1}\n`
     while (!(await (await fetch(`${app.url}/metrics`)).text()).includes(wanted)) await sleep(5)
   }
@@ -345,7 +308,9 @@ describe('a server that is told to stop', () => {
   it('finishes what is in flight, then goes at once, though clients would keep their connections', {
     timeout: 20_000,
   }, async () => {
-    const slow = await startSlow()
+    await using database = await createSqlite()
+    await using app = await startTestApp(database)
+    using slow = await startSlow(app)
     const stopped = app.stop()
     await slow.release()
     const { status, body } = await slow.answer
@@ -354,15 +319,16 @@ describe('a server that is told to stop', () => {
     // The grace period is longer than this test may take.
     await stopped
     await assert.rejects(fetch(`${app.url}/healthz`))
-    await slow.end()
   })
 
   it('is not ready while it finishes', { timeout: 20_000 }, async () => {
-    const slow = await startSlow()
+    await using database = await createSqlite()
+    await using app = await startTestApp(database)
+    using slow = await startSlow(app)
     // A request that has begun, but not ended, when the server is told.
     const socket = openSocket(app.url)
     socket.write('GET /readyz HTTP/1.1\r\nHost: x\r\n')
-    await inFlight(1)
+    await inFlight(app, 1)
     const stopped = app.stop()
     socket.write('Connection: close\r\n\r\n')
     const ready = parseAnswer(await readToEnd(socket))
@@ -370,6 +336,5 @@ describe('a server that is told to stop', () => {
     await slow.release()
     assert.equal((await slow.answer).status, 200)
     await stopped
-    await slow.end()
   })
 })

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { sql } from 'kysely'
-import { createSqlite, startTestApp, type TestApp, type TestDatabase } from '../../testing/index.ts'
+import { createSqlite, useApp } from '../../testing/index.ts'
 
 const SECRET = 'a'.repeat(36)
 
 describe('what goes wrong', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database)
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite)
 
   async function ask(path: string, accept: string, method = 'GET') {
     const response = await fetch(`${app.url}${path}`, { method, headers: { accept } })

@@ -1,31 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { errors } from '@trellis/contract'
-import pg from 'pg'
 import { allOperations } from '../../operations/implement.ts'
 import {
   createPostgres,
   createSqlite,
+  cutConnections,
   onEachDatabase,
   startTestApp,
   type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../../testing/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
 type Json = any
 
 describe('pages', () => {
-  let database: TestDatabase
-  let app: TestApp
-  before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, { TRELLIS_ORG_MAX_REPOS: '7' })
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
-  })
+  const app = useApp(createSqlite, { TRELLIS_ORG_MAX_REPOS: '7' })
 
   const get = (path: string) => fetch(app.url + path, { redirect: 'manual' })
   const getJson = async (path: string): Promise<Json> => (await get(path)).json()
@@ -240,14 +231,9 @@ const the23 = [
 
 describe('metrics', () => {
   const withApp = async (env: Record<string, string>, work: (app: TestApp) => Promise<void>) => {
-    const database = await createSqlite()
-    const app = await startTestApp(database, env)
-    try {
-      await work(app)
-    } finally {
-      await app.stop()
-      await database.drop()
-    }
+    await using database = await createSqlite()
+    await using app = await startTestApp(database, env)
+    await work(app)
   }
   const status = async (app: TestApp, headers: Record<string, string> = {}) => {
     const response = await fetch(`${app.url}/metrics`, { headers })
@@ -286,48 +272,29 @@ describe('metrics', () => {
 
 onEachDatabase('a server whose database is gone', (create) => {
   it('is alive but not ready', async () => {
-    const database = await create()
-    const app = await startTestApp(database)
-    try {
-      assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
-      if (database.dialect === 'postgres') await database.drop()
-      else await app.database.close()
-      const ready = await fetch(`${app.url}/readyz`)
-      assert.deepEqual([ready.status, await ready.json()], [503, { status: 'unavailable' }])
-      assert.equal((await fetch(`${app.url}/healthz`)).status, 200)
-      const call = await app.call('repos/list', {}, { token: app.ownerKey })
-      assert.deepEqual([call.status, call.body.code], [500, 'INTERNAL_SERVER_ERROR'])
-    } finally {
-      await app.stop()
-      if (database.dialect === 'sqlite') await database.drop()
-    }
+    await using database = await create()
+    await using app = await startTestApp(database)
+    assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
+    if (database.dialect === 'postgres') await database.drop()
+    else await app.database.close()
+    const ready = await fetch(`${app.url}/readyz`)
+    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'unavailable' }])
+    assert.equal((await fetch(`${app.url}/healthz`)).status, 200)
+    const call = await app.call('repos/list', {}, { token: app.ownerKey })
+    assert.deepEqual([call.status, call.body.code], [500, 'INTERNAL_SERVER_ERROR'])
   })
 })
 
 describe('a server on PostgreSQL', () => {
   it('is ready again when its database comes back', async () => {
-    const database = await createPostgres()
-    const app = await startTestApp(database)
-    try {
-      // Every connection is cut, as when the database is restarted.
-      await cutConnections(database)
-      let ready = 0
-      for (let attempt = 0; attempt < 50 && ready !== 200; attempt++)
-        ready = (await fetch(`${app.url}/readyz`)).status
-      assert.equal(ready, 200)
-      assert.equal((await app.call('repos/create', { name: 'back' }, { token: app.ownerKey })).status, 200)
-    } finally {
-      await app.stop()
-      await database.drop()
-    }
+    await using database = await createPostgres()
+    await using app = await startTestApp(database)
+    // Every connection is cut, as when the database is restarted.
+    await cutConnections(database)
+    let ready = 0
+    for (let attempt = 0; attempt < 50 && ready !== 200; attempt++)
+      ready = (await fetch(`${app.url}/readyz`)).status
+    assert.equal(ready, 200)
+    assert.equal((await app.call('repos/create', { name: 'back' }, { token: app.ownerKey })).status, 200)
   })
 })
-
-async function cutConnections({ url }: TestDatabase): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  )
-  await client.end()
-}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, createServer } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   createSqlite,
   createVisitor,
@@ -9,8 +9,7 @@ import {
   sendRaw,
   sessionCookieOf,
   startTestApp,
-  type TestApp,
-  type TestDatabase,
+  useApp,
 } from '../../testing/index.ts'
 import { localPath } from './login.ts'
 
@@ -25,22 +24,15 @@ async function freePort(): Promise<number> {
 }
 
 describe('pages for people', () => {
-  let database: TestDatabase
-  let app: TestApp
+  const app = useApp(createSqlite, {
+    TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
+    TRELLIS_RATE_PER_SECOND: '1',
+    TRELLIS_RATE_BURST: '200',
+  })
   let ana: Person
 
   before(async () => {
-    database = await createSqlite()
-    app = await startTestApp(database, {
-      TRELLIS_TRUSTED_PROXIES: '127.0.0.1',
-      TRELLIS_RATE_PER_SECOND: '1',
-      TRELLIS_RATE_BURST: '200',
-    })
     ana = await app.signUp('ana')
-  })
-  after(async () => {
-    await app.stop()
-    await database.drop()
   })
 
   const credentials = { action: 'sign-in', email: 'Ana@Example.com', password: PASSWORD }
@@ -79,36 +71,29 @@ describe('pages for people', () => {
     })
 
     it('marks all cookies secure, and ours as bound to this host, when it is reached over https', async () => {
-      const fresh = await createSqlite()
+      await using fresh = await createSqlite()
       const port = await freePort()
-      const secure = await startTestApp(fresh, {
+      await using secure = await startTestApp(fresh, {
         TRELLIS_BASE_URL: 'https://git.example',
         TRELLIS_LISTEN: `127.0.0.1:${port}`,
       })
       // As a proxy reaches it.
       const behindProxy = { url: `http://127.0.0.1:${port}` }
-      try {
-        const visitor = createVisitor(behindProxy)
-        const page = await visitor.get('/login')
-        assert.match(page.headers.getSetCookie()[0] ?? '', /^__Host-trellis\.form=.*; Path=\/; .*Secure$/)
-        const fields = { action: 'sign-up', name: 'Ana', email: 'ana@example.com', password: PASSWORD }
-        const { status, headers } = await visitor.post(page, '/login', fields, {
-          origin: 'https://git.example',
-        })
-        assert.equal(status, 303)
-        const session = headers.getSetCookie().find((line) => line.includes('session_token'))
-        assert.match(session ?? '', /^__Secure-.*Secure/)
-        assert.equal((await visitor.get('/login?return_to=%2Freference')).location, '/reference')
-        const made = await fetch(`${behindProxy.url}/api/v1/invites/createAnonymous`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: '{"name":"sketch"}',
-        })
-        assert.match(made.headers.getSetCookie()[0] ?? '', /^__Host-trellis\.anonymous=.*Secure$/)
-      } finally {
-        await secure.stop()
-        await fresh.drop()
-      }
+      const visitor = createVisitor(behindProxy)
+      const page = await visitor.get('/login')
+      assert.match(page.headers.getSetCookie()[0] ?? '', /^__Host-trellis\.form=.*; Path=\/; .*Secure$/)
+      const fields = { action: 'sign-up', name: 'Ana', email: 'ana@example.com', password: PASSWORD }
+      const { status, headers } = await visitor.post(page, '/login', fields, { origin: secure.url })
+      assert.equal(status, 303)
+      const session = headers.getSetCookie().find((line) => line.includes('session_token'))
+      assert.match(session ?? '', /^__Secure-.*Secure/)
+      assert.equal((await visitor.get('/login?return_to=%2Freference')).location, '/reference')
+      const made = await fetch(`${behindProxy.url}/api/v1/invites/createAnonymous`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"sketch"}',
+      })
+      assert.match(made.headers.getSetCookie()[0] ?? '', /^__Host-trellis\.anonymous=.*Secure$/)
     })
 
     it('never sends anybody to another site', async () => {
