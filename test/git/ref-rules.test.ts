@@ -9,7 +9,7 @@ import {
   onEachDatabase,
   type TestOrg,
 } from '@trellis/server/testing'
-import { type Client, type Host, pushRaw, useHost } from './harness.ts'
+import { type Client, pushRaw, useHost } from './harness.ts'
 
 onEachDatabase('rules for refs', (create) => {
   const host = useHost(create)

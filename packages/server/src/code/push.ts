@@ -94,7 +94,8 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const tip = after && !broken.has(after) ? described.tips.get(after) : undefined
       if (after && !tip) refused.set(command, 'missing necessary objects')
       else if (ref) {
-        const move = moves.find((candidate) => candidate === command)
+        const isCommit = tip?.type === 'commit'
+        const move = isCommit ? moves.find((candidate) => candidate === command) : undefined
         const facts =
           move &&
           (described.facts.get(move) ??

@@ -375,12 +375,8 @@ onEachDatabase('webhooks', (create) => {
     assertInvalid(await ask({ on: { event: { types: [] } } }), ['on', 'event', 'types'])
     assertInvalid(await ask({ on: { event: { types: Array(33).fill('a') } } }), ['on', 'event', 'types'])
     assertInvalid(await ask({ on: { push: { branches: ['ok', '(a+)+'] } } }), ['on', 'push', 'branches', 1])
-    assertInvalid(await ask({ on: { push: { paths: ['*a*a*a*a'] } } }), ['on', 'push', 'paths', 0])
-    assertInvalid(await ask({ on: { event: { types: ['a'], subject: '**/**/**/x' } } }), [
-      'on',
-      'event',
-      'subject',
-    ])
+    assertInvalid(await ask({ on: { push: { paths: ['a\\b'] } } }), ['on', 'push', 'paths', 0])
+    assertInvalid(await ask({ on: { event: { types: ['a'], subject: '(x)' } } }), ['on', 'event', 'subject'])
   })
 
   it('changes where it delivers to and what it listens to', async () => {
