@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
 export const AgentRegistrationView = z.object({
@@ -26,6 +26,7 @@ export type ClaimedAgent = z.infer<typeof ClaimedAgent>
 
 const tag = 'Agents'
 const ClaimAttemptToken = Id
+const claimErrors = ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGENT_CLAIM_UNAVAILABLE'] as const
 
 export const agents = {
   list: operation('/agents/list', {
@@ -39,7 +40,7 @@ export const agents = {
     summary: 'Show the registration behind a claim link',
     tag,
     admission: 'session',
-    errors: ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGENT_CLAIM_UNAVAILABLE'],
+    errors: [...claimErrors, ...unready],
   })
     .input(z.object({ claimAttemptToken: ClaimAttemptToken }))
     .output(AgentRegistrationView),
@@ -47,12 +48,7 @@ export const agents = {
     summary: 'Claim an agent registration with the code the agent shows',
     tag,
     admission: 'session',
-    errors: [
-      'AGENT_CLAIM_WRONG_ACCOUNT',
-      'AGENT_CLAIM_NOT_FOUND',
-      'AGENT_CLAIM_UNAVAILABLE',
-      'AGENT_CLAIM_CODE_INVALID',
-    ],
+    errors: [...claimErrors, 'AGENT_CLAIM_CODE_INVALID', ...unready],
   })
     .input(
       z.object({ claimAttemptToken: ClaimAttemptToken, userCode: z.string().regex(/^\d{6}$/, 'Six digits') }),
@@ -62,7 +58,7 @@ export const agents = {
     summary: 'End a registration and every credential it holds',
     tag,
     admission: 'session',
-    errors: ['AGENT_NOT_FOUND'],
+    errors: ['AGENT_NOT_FOUND', ...unready],
   })
     .input(z.object({ registrationId: Id }))
     .output(z.object({ revoked: z.boolean() })),

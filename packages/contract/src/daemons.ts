@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Counter, ExtensionName, Hash, RepoName, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 
 export const Daemon = z.object({
@@ -36,7 +36,7 @@ export const daemons = {
     summary: 'List the daemons of the canonical commit',
     tag: 'Daemons',
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(z.object({ name: RepoName }))
     .output(listOf(Daemon)),

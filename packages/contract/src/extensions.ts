@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Daemon } from './daemons.ts'
 import { AnyJson, ExtensionName, Hash, JsonObject, RepoName, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { RecordSchema } from './records.ts'
 import { Subscription } from './subscriptions.ts'
 
@@ -56,7 +56,7 @@ export const extensions = {
     summary: 'List the extensions at a ref, and what is wrong with the broken ones',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(atRef)
     .output(
@@ -82,6 +82,7 @@ export const extensions = {
       'EXTENSION_INVALID',
       'EXTENSION_BUILD_FAILED',
       'EXTENSION_NOT_FOUND',
+      ...unready,
     ],
   })
     .input(atRef)

@@ -57,15 +57,13 @@ export const Change = z.discriminatedUnion('op', [
   z.object({ op: z.literal('move'), from: Path, to: Path }),
 ])
 
+const readErrors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'] as const
 const writeErrors = [
   'REPO_NOT_FOUND',
-  'GIT_OBJECT_NOT_FOUND',
   'STALE_REF',
-  'NON_FAST_FORWARD',
-  'INVALID_TREE',
-  'INVALID_PARENT',
   'QUOTA_EXCEEDED',
   'GIT_REMOTE_WRITE_FAILED',
+  'REPO_WORKSPACE_REQUIRED',
 ] as const
 
 export const commits = {
@@ -73,7 +71,7 @@ export const commits = {
     summary: 'List commits from a revision back, newest first',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND'],
+    errors: readErrors,
   })
     .input(Page.extend({ name: RepoName, ref: RevisionText.optional(), path: Path.optional() }))
     .output(pageOf(Commit)),
@@ -81,7 +79,7 @@ export const commits = {
     summary: 'Read one commit',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND'],
+    errors: readErrors,
   })
     .input(z.object({ name: RepoName, ref: RevisionText }))
     .output(Commit),
@@ -89,7 +87,7 @@ export const commits = {
     summary: 'Commit file changes to a branch without a clone',
     tag,
     needs: 'repo:write',
-    errors: writeErrors,
+    errors: [...writeErrors, 'NON_FAST_FORWARD', 'INVALID_TREE', 'INVALID_PARENT'],
   })
     .input(
       z.object({
@@ -121,7 +119,7 @@ export const compare = operation('/git/compare', {
   summary: 'Compare two revisions: commits, files and patches, bounded',
   tag,
   needs: 'repo:read',
-  errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND'],
+  errors: readErrors,
 })
   .input(
     z.object({
@@ -152,7 +150,7 @@ export const merge = operation('/git/merge', {
   summary: 'Merge a revision into a branch on the server; conflicts come back as data',
   tag,
   needs: 'repo:write',
-  errors: writeErrors,
+  errors: [...writeErrors, 'GIT_OBJECT_NOT_FOUND'],
 })
   .input(
     z.object({

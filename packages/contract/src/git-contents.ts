@@ -19,7 +19,7 @@ export const MAX_BLOB_BYTES = 10 * 1024 * 1024
 
 const tag = 'Git contents'
 const RevisionText = z.string().min(1)
-const errors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND'] as const
+const errors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'] as const
 
 export const trees = {
   get: operation('/git/trees/get', {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Message, Person, RepoName } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
 /** Branches and tags by their short names, everything else by its full one. */
@@ -18,13 +18,12 @@ const refPage = Page.extend({ name: RepoName })
 const refList = pageOf(GitRef).extend({ hasMore: z.boolean() })
 const deleted = z.object({ deleted: z.boolean() })
 
-const listing = (path: `/${string}`, summary: string) =>
-  operation(path, { summary, tag, needs: 'repo:read', errors: ['REPO_NOT_FOUND'] })
-    .input(refPage)
-    .output(refList)
+const listing = { tag, needs: 'repo:read', errors: ['REPO_NOT_FOUND'] } as const
 
 export const refs = {
-  list: listing('/git/refs/list', 'List all refs of a repository by full name'),
+  list: operation('/git/refs/list', { ...listing, summary: 'List all refs of a repository by full name' })
+    .input(refPage)
+    .output(refList),
   update: operation('/git/refs/update', {
     summary: 'Create, move or delete a ref by its full name, if it is where the caller thinks it is',
     tag,
@@ -35,7 +34,7 @@ export const refs = {
       'REF_ALREADY_EXISTS',
       'STALE_REF',
       'NON_FAST_FORWARD',
-      'GIT_REMOTE_WRITE_FAILED',
+      'REPO_WORKSPACE_REQUIRED',
     ],
   })
     .input(
@@ -54,12 +53,18 @@ export const refs = {
 }
 
 export const branches = {
-  list: listing('/git/branches/list', 'List the branches of a repository by name'),
+  list: operation('/git/branches/list', {
+    ...listing,
+    summary: 'List the branches of a repository by name',
+    errors: ['REPO_NOT_FOUND', ...unready],
+  })
+    .input(refPage)
+    .output(refList),
   create: operation('/git/branches/create', {
     summary: 'Create a branch at a commit, or where another ref is',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'REPO_WORKSPACE_REQUIRED'],
   })
     .input(
       z.object({
@@ -74,19 +79,28 @@ export const branches = {
     summary: 'Delete a branch; false when there is none',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'STALE_REF', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
     .input(z.object({ name: RepoName, branch: RefText, expectedOid: OidText.optional() }))
     .output(deleted),
 }
 
 export const tags = {
-  list: listing('/git/tags/list', 'List the tags of a repository by name'),
+  list: operation('/git/tags/list', { ...listing, summary: 'List the tags of a repository by name' })
+    .input(refPage)
+    .output(refList),
   create: operation('/git/tags/create', {
     summary: 'Create a tag: annotated with a message, lightweight without',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: [
+      'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
+      'REF_ALREADY_EXISTS',
+      'QUOTA_EXCEEDED',
+      'GIT_REMOTE_WRITE_FAILED',
+      ...unready,
+    ],
   })
     .input(
       z.object({
@@ -102,7 +116,7 @@ export const tags = {
     summary: 'Delete a tag; false when there is none',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'STALE_REF', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
     .input(z.object({ name: RepoName, tag: RefText, expectedOid: OidText.optional() }))
     .output(deleted),

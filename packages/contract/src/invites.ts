@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf, Page, pageOf } from './paging.ts'
 
 export const NewInvite = z.object({
@@ -65,7 +65,7 @@ export const invites = {
     summary: 'Create a link that hands out time-limited clones; needs no account',
     tag,
     admission: 'anyone',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED'],
+    errors: ['REPO_NOT_FOUND', 'REPO_ALREADY_EXISTS', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED', ...unready],
   })
     .input(NewInviteInput)
     .output(NewInvite),
@@ -73,7 +73,8 @@ export const invites = {
     summary: 'Take a time-limited clone from an invite',
     tag,
     admission: 'anyone',
-    errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE'],
+    ignoresCredential: true,
+    errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(z.object({ id: Id.min(16).max(128) }))
     .output(RevealedInvite),
@@ -81,7 +82,7 @@ export const invites = {
     summary: 'List the invites this caller created',
     tag,
     admission: 'anyone',
-    errors: ['FEATURE_UNAVAILABLE'],
+    errors: ['FEATURE_UNAVAILABLE', ...unready],
   })
     .input(z.object({}).optional())
     .output(listOf(Invite)),

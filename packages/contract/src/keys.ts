@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { DisplayName, Id, Scope, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 
 export const ApiKey = z.object({
@@ -28,6 +28,7 @@ export const keys = {
     summary: "List the caller's own API keys in the acting organization",
     tag,
     needs: 'keys:read',
+    errors: unready,
   })
     .input(z.object({}).optional())
     .output(listOf(ApiKey)),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, OrgSlug, Role, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
 export const Member = z.object({
@@ -33,6 +33,7 @@ export const members = {
     summary: 'Change the role of a member',
     tag,
     needs: 'org:admin',
+    errors: unready,
   })
     .input(z.object({ orgSlug: OrgSlug, userId: Id, role: z.enum(['admin', 'member']) }))
     .output(Member),

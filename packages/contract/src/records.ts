@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Cursor, pageLimit } from './paging.ts'
 
 export const RecordRow = z.object({
@@ -32,6 +32,7 @@ export const records = {
       'RECORD_NOT_FOUND',
       'RECORD_REVISION_CONFLICT',
       'RECORD_SCHEMA_INVALID',
+      ...unready,
     ],
   })
     .input(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { OrgSlug, RepoName, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
 export const Repo = z.object({
@@ -29,6 +29,7 @@ export const repos = {
     summary: 'List the repositories of the acting organization by name',
     tag,
     needs: 'repo:read',
+    errors: unready,
   })
     .input(Page)
     .output(pageOf(Repo)),
@@ -36,7 +37,7 @@ export const repos = {
     summary: 'Create an empty repository',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
+    errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED', ...unready],
   })
     .input(z.object({ name: RepoName, defaultBranch: DefaultBranch.default('main') }))
     .output(Repo),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { LogEvent } from './events.ts'
 import { Runtime } from './extensions.ts'
 import { Actor, AnyJson, ExtensionName, Id, JsonObject, RepoName, StringList, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Cursor, pageLimit, pageOf } from './paging.ts'
 
 const NullableText = z.string().nullable()
@@ -50,7 +50,7 @@ export const runs = {
     summary: 'Run an extension',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'EXTENSION_NOT_FOUND', 'RUN_REJECTED'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'EXTENSION_NOT_FOUND', 'RUN_REJECTED', ...unready],
   })
     .input(
       z.object({
@@ -65,7 +65,7 @@ export const runs = {
     summary: 'Read the event log of a run',
     tag,
     needs: 'repo:read',
-    errors: ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND'],
+    errors: ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND', ...unready],
   })
     .input(z.object({ id: Id, cursor: Cursor.optional(), limit: pageLimit(250, 100) }))
     .output(pageOf(LogEvent)),

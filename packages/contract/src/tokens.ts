@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 
 export const RepoToken = z.object({
@@ -42,7 +42,7 @@ export const tokens = {
     summary: 'List the tokens of a repository',
     tag,
     needs: 'repo:admin',
-    errors: ['REPO_NOT_FOUND'],
+    errors: ['REPO_NOT_FOUND', ...unready],
   })
     .input(z.object({ name: RepoName }))
     .output(listOf(RepoToken)),
@@ -50,6 +50,8 @@ export const tokens = {
     summary: 'Tell whether a repository token is good, and for what',
     tag,
     admission: 'anyone',
+    ignoresCredential: true,
+    errors: unready,
   })
     .input(z.object({ token: Id }))
     .output(TokenValidation),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ExtensionName, RepoName, Timestamp, Uuid } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 import { Subscription } from './subscriptions.ts'
 
@@ -73,11 +73,13 @@ const ContentType = z
     /^application\/([a-z0-9!#$&^_.+-]+\+)?json$/,
     'Bodies are JSON: use application/json or application/…+json',
   )
-const family = [
-  'REPO_NOT_FOUND',
-  'FEATURE_UNAVAILABLE',
+const family = ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'] as const
+/** The published interface lists these on all of its operations with webhooks. */
+const published = [
+  ...family,
   'WEBHOOK_DELIVERY_NOT_FOUND',
   'WEBHOOK_DELIVERY_NOT_TERMINAL',
+  ...unready,
 ] as const
 
 export const webhooks = {
@@ -163,7 +165,7 @@ export const webhooks = {
       summary: 'Read one delivery',
       tag,
       needs: 'repo:admin',
-      errors: family,
+      errors: [...family, 'WEBHOOK_DELIVERY_NOT_FOUND'],
     })
       .input(z.object({ name: RepoName, deliveryId: Uuid }))
       .output(WebhookDeliveryDetail),
@@ -172,7 +174,7 @@ export const webhooks = {
     summary: 'Deliver the same body once more',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(z.object({ name: RepoName, deliveryId: Uuid }))
     .output(WebhookDelivery),
@@ -180,7 +182,7 @@ export const webhooks = {
     summary: 'Stop a webhook and drop what is pending for it',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(byName)
     .output(Webhook),
@@ -188,7 +190,7 @@ export const webhooks = {
     summary: 'Rotate the signing secret of a webhook; the old one keeps signing beside it for a day',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(byName)
     .output(WebhookSecretResult),

@@ -16,7 +16,7 @@ export interface ApiDeps {
   /** How large the body of an operation may be. */
   bodyLimitOf(path: string): BodyLimit
   anonymousCookie: Cookie
-  /** Whether every answer is held against the contract: in tests, where it may cost time. */
+  /** Whether every answer and failure is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
 
@@ -36,19 +36,28 @@ export function createApi({ operations, admission, bodyLimitOf, checkOutput, ano
     }
     exchange.route = operation.path
 
-    const { admission: admitted } = operation.meta
-    const visitor = await admission.admit(exchange)
+    const { admission: admitted, ignoresCredential } = operation.meta
+    if (ignoresCredential) admission.countStranger(exchange)
+    const visitor = ignoresCredential ? undefined : await admission.admit(exchange)
     if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
     const input = operation.parseInput(await readJson(request, bodyLimitOf(operation.path)))
     if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
     const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))
-    const output = await operation.handle(input, call)
-    if (checkOutput) operation.checkOutput(output)
+    const output = await (checkOutput ? handleChecked(operation, input, call) : operation.handle(input, call))
     const { remembered } = call.anonymous
     const cookie = remembered && { 'set-cookie': anonymousCookie.write(remembered) }
     sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
   }
+}
+
+async function handleChecked(operation: Operation, input: unknown, call: Call): Promise<unknown> {
+  const output = await operation.handle(input, call).catch((error: unknown) => {
+    operation.checkFailure(error)
+    throw error
+  })
+  operation.checkOutput(output)
+  return output
 }
 
 class IncomingCall implements Call {
