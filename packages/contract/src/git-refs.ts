@@ -1,21 +1,29 @@
 import * as z from 'zod'
-import { Message, Person, RepoName } from './names.ts'
+import { Message, Oid, Person, RepoName, Revision } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
-/** Branches and tags by their short names, everything else by its full one. */
-export const GitRef = z.object({
-  name: z.string(),
-  oid: z.string(),
-  type: z.enum(['branch', 'tag', 'other']),
-})
+export const GitRef = z
+  .object({
+    name: z.string().meta({ examples: ['main', 'v1.0', 'refs/notes/commits'] }),
+    oid: z.string().meta({ examples: ['8ab686eafeb1f44702738c8b0f24f2567c36da6d'] }),
+    type: z.enum(['branch', 'tag', 'other']),
+  })
+  .describe('Branches and tags by their short names, everything else by its full one.')
 export type GitRef = z.infer<typeof GitRef>
 
 const tag = 'Git refs'
-const OidText = z.string().min(1)
-const RefText = z.string().min(1)
+const BranchName = z
+  .string()
+  .min(1)
+  .meta({ examples: ['topic'] })
+const TagName = z
+  .string()
+  .min(1)
+  .meta({ examples: ['v1.0'] })
+const ExpectedOid = Oid.optional().describe('Where it must be now. Not checked when left out.')
 const refPage = Page.extend({ name: RepoName })
-const refList = pageOf(GitRef).extend({ hasMore: z.boolean() })
+const refList = pageOf(GitRef).extend({ hasMore: z.boolean().describe('Whether there is a next page.') })
 const deleted = z.object({ deleted: z.boolean() })
 
 const listing = { tag, needs: 'repo:read', errors: ['REPO_NOT_FOUND'] } as const
@@ -40,16 +48,20 @@ export const refs = {
     .input(
       z.object({
         name: RepoName,
-        ref: RefText,
-        /** Where to; null deletes. */
-        oid: OidText.nullable(),
-        /** Where it is now; null for a ref that does not exist yet. Not checked when left out. */
-        expectedOid: OidText.nullable().optional(),
-        /** Allow a branch to lose commits. */
-        force: z.boolean().default(false),
+        ref: z
+          .string()
+          .min(1)
+          .meta({ description: 'The full name.', examples: ['refs/heads/main'] }),
+        oid: Oid.nullable().describe('Where to; null deletes.'),
+        expectedOid: Oid.nullable()
+          .optional()
+          .describe(
+            'Where it must be now; null for a ref that does not exist yet. Not checked when left out.',
+          ),
+        force: z.boolean().default(false).describe('Allow a branch to lose commits.'),
       }),
     )
-    .output(GitRef.extend({ oid: z.string().nullable() })),
+    .output(GitRef.extend({ oid: z.string().nullable().describe('Null when it was deleted.') })),
 }
 
 export const branches = {
@@ -69,9 +81,8 @@ export const branches = {
     .input(
       z.object({
         name: RepoName,
-        branch: RefText,
-        /** A commit id, branch or tag; the default branch when left out. */
-        from: RefText.optional(),
+        branch: BranchName,
+        from: Revision.optional().describe('Where it begins; the default branch when left out.'),
       }),
     )
     .output(GitRef),
@@ -81,7 +92,7 @@ export const branches = {
     needs: 'repo:write',
     errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
-    .input(z.object({ name: RepoName, branch: RefText, expectedOid: OidText.optional() }))
+    .input(z.object({ name: RepoName, branch: BranchName, expectedOid: ExpectedOid }))
     .output(deleted),
 }
 
@@ -105,8 +116,8 @@ export const tags = {
     .input(
       z.object({
         name: RepoName,
-        tag: z.string().min(1),
-        oid: OidText,
+        tag: TagName,
+        oid: Oid,
         message: Message.optional(),
         tagger: Person.optional(),
       }),
@@ -118,6 +129,6 @@ export const tags = {
     needs: 'repo:write',
     errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
-    .input(z.object({ name: RepoName, tag: RefText, expectedOid: OidText.optional() }))
+    .input(z.object({ name: RepoName, tag: TagName, expectedOid: ExpectedOid }))
     .output(deleted),
 }

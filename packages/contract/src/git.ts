@@ -1,4 +1,5 @@
-import { commits, compare, merge } from './git-commits.ts'
+import { commits, merge } from './git-commits.ts'
+import { compare } from './git-compare.ts'
 import { blobs, trees } from './git-contents.ts'
 import { branches, refs, tags } from './git-refs.ts'
 

@@ -1,36 +1,49 @@
 import * as z from 'zod'
-import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
+import { AccessScope, Id, IsoTime, RepoName, Timestamp } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 
+const TokenPrefix = z
+  .string()
+  .meta({ description: 'Its first characters, to tell it from others.', examples: ['trt_4yHk09Qm'] })
+const TokenPurpose = z
+  .string()
+  .meta({ description: 'Why it exists.', examples: ['api', 'invite', 'run', 'import'] })
+
 export const RepoToken = z.object({
   id: z.string(),
-  artifactId: z.string(),
-  tokenPrefix: z.string(),
-  artifactsTokenId: z.string(),
+  artifactId: z.string().describe('The id of the stored git objects it opens.'),
+  tokenPrefix: TokenPrefix,
+  artifactsTokenId: z.string().describe('Its id in the store of git objects.'),
   scope: AccessScope,
-  op: z.string(),
-  tokenOps: z.string(),
+  op: TokenPurpose,
+  tokenOps: z.string().meta({ description: 'What git may do with it.', examples: ['fetch', 'fetch,push'] }),
   createdAt: Timestamp,
-  expiresAt: z.string(),
-  revokedAt: z.string().nullable(),
+  expiresAt: IsoTime,
+  revokedAt: IsoTime.nullable(),
 })
 export type RepoToken = z.infer<typeof RepoToken>
 
-/** Shown once, in the answer that made it. */
-export const NewRepoToken = RepoToken.extend({ secret: z.string() })
+export const NewRepoToken = RepoToken.extend({
+  secret: z.string().describe('The token itself. Shown this once.'),
+})
 export type NewRepoToken = z.infer<typeof NewRepoToken>
 
-export const TokenValidation = z.object({
-  valid: z.boolean(),
-  id: z.string().nullable(),
-  artifactId: z.string().nullable(),
-  tokenPrefix: z.string().nullable(),
-  scope: z.string().nullable(),
-  op: z.string().nullable(),
-  expiresAt: z.string().nullable(),
-  revokedAt: z.string().nullable(),
-})
+export const TokenValidation = z
+  .object({
+    valid: z.boolean().describe('Whether git accepts it now.'),
+    id: z.string().nullable(),
+    artifactId: z.string().nullable().describe('The id of the stored git objects it opens.'),
+    tokenPrefix: TokenPrefix.nullable(),
+    scope: z
+      .string()
+      .nullable()
+      .meta({ examples: ['read'] }),
+    op: TokenPurpose.nullable(),
+    expiresAt: IsoTime.nullable(),
+    revokedAt: IsoTime.nullable(),
+  })
+  .describe('Everything but `valid` is null for a token that was never one.')
 export type TokenValidation = z.infer<typeof TokenValidation>
 
 export const MAX_TOKEN_TTL_SECONDS = 365 * 24 * 60 * 60
@@ -53,7 +66,7 @@ export const tokens = {
     ignoresCredential: true,
     errors: unready,
   })
-    .input(z.object({ token: Id }))
+    .input(z.object({ token: Id.meta({ examples: ['trt_4yHk09QmZr7bXw2cVn5sLd8fTg1pKj3hUa6eYi'] }) }))
     .output(TokenValidation),
   create: operation('/tokens/create', {
     summary: 'Create an expiring token for one repository',
@@ -65,7 +78,12 @@ export const tokens = {
       z.object({
         name: RepoName,
         scope: AccessScope.default('read'),
-        ttlSeconds: z.int().min(60).max(MAX_TOKEN_TTL_SECONDS).default(86_400),
+        ttlSeconds: z
+          .int()
+          .min(60)
+          .max(MAX_TOKEN_TTL_SECONDS)
+          .default(86_400)
+          .describe('How long it works; never longer than the repository exists.'),
       }),
     )
     .output(NewRepoToken),
@@ -75,6 +93,6 @@ export const tokens = {
     needs: 'repo:admin',
     errors: ['REPO_NOT_FOUND'],
   })
-    .input(z.object({ name: RepoName, id: Id }))
+    .input(z.object({ name: RepoName, id: Id.meta({ examples: ['tok_01kdvt6x3c8m4q9r'] }) }))
     .output(z.object({ revoked: z.boolean() })),
 }
