@@ -1,4 +1,4 @@
-import { type ErrorMap, oc } from '@orpc/contract'
+import { oc } from '@orpc/contract'
 import { type ErrorCode, type ErrorDeclaration, errors } from './errors.ts'
 import type { Scope } from './names.ts'
 
@@ -73,8 +73,11 @@ function describe({ admission, ignoresCredential, needs }: Partial<OperationMeta
   return needs ? `Needs \`${needs}\`.` : 'Needs a credential.'
 }
 
-function pick<Code extends ErrorCode>(codes: readonly ErrorCode[]) {
+/** Named, so that declarations say which errors and not everything about each of them. */
+export type ErrorsOf<Code extends ErrorCode> = { [C in Code]: (typeof errors)[C] }
+
+function pick<Code extends ErrorCode>(codes: readonly ErrorCode[]): ErrorsOf<Code> {
   const picked: Record<string, ErrorDeclaration> = {}
   for (const code of codes) picked[code] = errors[code]
-  return picked as { [C in Code]: (typeof errors)[C] } satisfies ErrorMap
+  return picked as ErrorsOf<Code>
 }
