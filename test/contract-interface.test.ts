@@ -317,6 +317,8 @@ const webhookSecret: Fields = {
 interface Published {
   /** Whether no Authorization header is part of it. */
   open?: true
+  /** Whether one that is sent is not even looked at, so that nobody is refused for it. */
+  blind?: true
   request: Fields
   response: Fields
   /** Beside those that every operation has. */
@@ -347,7 +349,13 @@ const operations: Record<string, Published> = {
     errors: ['AGENT_NOT_FOUND'],
   },
   '/tokens/list': { request: { name: 'REPO_NAME' }, response: listOf(repositoryToken), errors: [] },
-  '/tokens/validate': { open: true, request: { token: 'string 1..' }, response: tokenValidation, errors: [] },
+  '/tokens/validate': {
+    open: true,
+    blind: true,
+    request: { token: 'string 1..' },
+    response: tokenValidation,
+    errors: [],
+  },
   '/keys/list': { request: {}, response: listOf(apiKey), errors: [] },
   '/repos/list': {
     request: { 'cursor?': 'string', 'limit?': 'integer 1..100 = 50' },
@@ -461,6 +469,7 @@ const operations: Record<string, Published> = {
   },
   '/invites/reveal': {
     open: true,
+    blind: true,
     request: { id: 'string 16..128' },
     response: revealedInvite,
     errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE'],
@@ -483,12 +492,8 @@ const operations: Record<string, Published> = {
   },
 }
 
-const everywhere = [
-  'BAD_REQUEST',
-  'UNAUTHENTICATED',
-  'EXTENSION_BUILD_UNAVAILABLE',
-  'REPO_WORKSPACE_REQUIRED',
-]
+const everywhere = ['BAD_REQUEST', 'EXTENSION_BUILD_UNAVAILABLE', 'REPO_WORKSPACE_REQUIRED']
+const refusals = ['UNAUTHENTICATED', 'FORBIDDEN']
 
 const named: Fields = { name: 'string' }
 const namedRef: Fields = { name: 'string', ref: 'string' }
@@ -687,8 +692,10 @@ describe('the contract', () => {
 
     it(`declares the errors the interface lists at ${path}`, () => {
       const { errorMap } = find(path)['~orpc']
-      for (const code of [...everywhere, ...published.errors])
+      const common = published.blind ? everywhere : [...everywhere, ...refusals]
+      for (const code of [...common, ...published.errors])
         assert.equal(errorMap[code], errors[code as keyof typeof errors], code)
+      if (published.blind) for (const code of refusals) assert.equal(errorMap[code], undefined, code)
     })
   }
 

@@ -1,31 +1,43 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
+
+const RegistrationKind = z
+  .enum(['anonymous', 'service_auth'])
+  .describe('Whether it can work before it is claimed, or asked for an account first.')
 
 export const AgentRegistrationView = z.object({
   registrationId: z.string(),
-  kind: z.enum(['anonymous', 'service_auth']),
+  kind: RegistrationKind,
   status: z.enum(['unclaimed', 'pending_claim', 'claimed', 'expired']),
-  claimEmail: z.string().nullable(),
-  userCodeExpiresAt: z.int().nullable(),
+  claimEmail: z.string().nullable().describe('The account the agent asked for.'),
+  userCodeExpiresAt: z
+    .int()
+    .nullable()
+    .describe('Unix milliseconds; null when there is no code that can be typed.'),
 })
 export type AgentRegistrationView = z.infer<typeof AgentRegistrationView>
 
-/** A registration as the person sees it who claimed it. */
-export const ClaimedAgent = z.object({
-  registrationId: z.string(),
-  kind: z.enum(['anonymous', 'service_auth']),
-  status: z.enum(['claimed', 'expired']),
-  orgSlug: z.string().nullable(),
-  claimedAt: Timestamp,
-  revokedAt: Timestamp.nullable(),
-  createdAt: Timestamp,
-})
+export const ClaimedAgent = z
+  .object({
+    registrationId: z.string(),
+    kind: RegistrationKind,
+    status: z.enum(['claimed', 'expired']),
+    orgSlug: z.string().nullable().describe('The organization it came with.'),
+    claimedAt: Timestamp,
+    revokedAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+  })
+  .describe('A registration as the person sees it who claimed it.')
 export type ClaimedAgent = z.infer<typeof ClaimedAgent>
 
 const tag = 'Agents'
-const ClaimAttemptToken = Id
+const ClaimAttemptToken = Id.meta({
+  description: 'From the link the agent shows.',
+  examples: ['Xw0bQm7cYk2sVh9tLa4eNg6uJi8oKepDzF1r'],
+})
+const claimErrors = ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGENT_CLAIM_UNAVAILABLE'] as const
 
 export const agents = {
   list: operation('/agents/list', {
@@ -39,7 +51,7 @@ export const agents = {
     summary: 'Show the registration behind a claim link',
     tag,
     admission: 'session',
-    errors: ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGENT_CLAIM_UNAVAILABLE'],
+    errors: [...claimErrors, ...unready],
   })
     .input(z.object({ claimAttemptToken: ClaimAttemptToken }))
     .output(AgentRegistrationView),
@@ -47,23 +59,24 @@ export const agents = {
     summary: 'Claim an agent registration with the code the agent shows',
     tag,
     admission: 'session',
-    errors: [
-      'AGENT_CLAIM_WRONG_ACCOUNT',
-      'AGENT_CLAIM_NOT_FOUND',
-      'AGENT_CLAIM_UNAVAILABLE',
-      'AGENT_CLAIM_CODE_INVALID',
-    ],
+    errors: [...claimErrors, 'AGENT_CLAIM_CODE_INVALID', ...unready],
   })
     .input(
-      z.object({ claimAttemptToken: ClaimAttemptToken, userCode: z.string().regex(/^\d{6}$/, 'Six digits') }),
+      z.object({
+        claimAttemptToken: ClaimAttemptToken,
+        userCode: z
+          .string()
+          .regex(/^\d{6}$/, 'Six digits')
+          .meta({ description: 'As the agent shows it.', examples: ['042137'] }),
+      }),
     )
     .output(z.object({ claimed: z.boolean() })),
   revoke: operation('/agents/revoke', {
     summary: 'End a registration and every credential it holds',
     tag,
     admission: 'session',
-    errors: ['AGENT_NOT_FOUND'],
+    errors: ['AGENT_NOT_FOUND', ...unready],
   })
-    .input(z.object({ registrationId: Id }))
+    .input(z.object({ registrationId: Id.meta({ examples: ['reg_01kdvt6x3c8m4q9r'] }) }))
     .output(z.object({ revoked: z.boolean() })),
 }

@@ -11,10 +11,10 @@ export interface TrellisClientOptions {
   /** Where the server is, for example `https://trellis.example`. */
   url: string
   /** A session, key, repository or agent token; leave it out for the operations open to anyone. */
-  token?: string
+  token?: string | undefined
   /** The slug of the organization a session acts in; its personal one when left out. */
-  org?: string
-  fetch?: (request: Request) => Promise<Response>
+  org?: string | undefined
+  fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
 /** A client typed by the contract: `await trellis.repos.create({ name: 'hello' })`. */

@@ -20,8 +20,30 @@ export const INTERFACE_VERSION = '0.7.0'
 /** Every operation hangs below this path. */
 export const API_PREFIX = '/api/v1'
 
-/** The whole interface: what the server implements, the client calls and the OpenAPI document describes. */
-export const contract = {
+/**
+ * The whole interface: what the server implements, the client calls and the OpenAPI document describes. Spelled out,
+ * because declarations would repeat all of it otherwise.
+ */
+export type Contract = {
+  orgs: typeof orgs
+  members: typeof members
+  invitations: typeof invitations
+  keys: typeof keys
+  tokens: typeof tokens
+  repos: typeof repos
+  git: typeof git
+  rules: typeof rules
+  events: typeof events
+  agents: typeof agents
+  invites: typeof invites
+  extensions: typeof extensions
+  records: typeof records
+  runs: typeof runs
+  daemons: typeof daemons
+  webhooks: typeof webhooks
+}
+
+export const contract: Contract = {
   orgs,
   members,
   invitations,
@@ -39,4 +61,3 @@ export const contract = {
   daemons,
   webhooks,
 }
-export type Contract = typeof contract

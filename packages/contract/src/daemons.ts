@@ -1,33 +1,38 @@
 import * as z from 'zod'
 import { Counter, ExtensionName, Hash, RepoName, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
+
+const UnixMs = z.int().describe('Unix milliseconds.')
 
 export const Daemon = z.object({
   name: ExtensionName,
-  canonicalSha: z.string().min(1),
+  canonicalSha: z.string().min(1).describe('The canonical commit it comes from.'),
   moduleHash: Hash,
   descriptorHash: Hash,
   scheduleIntervalMinutes: z.int().min(5),
   capabilities: StringList.default([]),
-  onEventTypes: StringList.nullable(),
+  onEventTypes: StringList.nullable().describe('Events that wake it as well; null for none.'),
   status: z.enum(['active', 'quarantined']),
-  failures: Counter,
-  quarantinedUntil: z.int().nullable(),
-  nextWakeAt: z.int().nullable(),
+  failures: Counter.describe('Wakes in a row that failed.'),
+  quarantinedUntil: UnixMs.nullable(),
+  nextWakeAt: UnixMs.nullable(),
   lastRun: z
     .object({
       id: z.string().min(1),
       status: z.enum(['succeeded', 'failed', 'cancelled']),
-      endedAt: Counter,
+      endedAt: Counter.describe('Unix milliseconds.'),
     })
     .nullable(),
-  lastWakeAt: z.int().nullable(),
-  lastWakeOutcome: z.string().nullable(),
+  lastWakeAt: UnixMs.nullable(),
+  lastWakeOutcome: z
+    .string()
+    .nullable()
+    .meta({ examples: ['dispatched', 'succeeded', 'failed', 'skipped_running'] }),
   lastWakeDetail: z.string().nullable(),
-  lastConsumerSeenAt: z.int().nullable(),
+  lastConsumerSeenAt: UnixMs.nullable(),
   lastConsumerDetail: z.string().nullable(),
-  pendingEventCount: Counter,
+  pendingEventCount: Counter.describe('Events that wait for the next wake.'),
 })
 export type Daemon = z.infer<typeof Daemon>
 
@@ -36,7 +41,7 @@ export const daemons = {
     summary: 'List the daemons of the canonical commit',
     tag: 'Daemons',
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(z.object({ name: RepoName }))
     .output(listOf(Daemon)),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Uuid } from './names.ts'
+import { AnyJson, Uuid } from './names.ts'
 
 /** What a declared error promises: its HTTP status, its default message and the shape of its data. */
 export interface ErrorDeclaration<Data extends z.ZodType = z.ZodType> {
@@ -28,7 +28,10 @@ const byUuid = z.object({ id: Uuid })
 const bySlug = z.object({ slug: text })
 
 export const Issue = z.object({
-  path: z.array(z.union([z.string(), z.number()])).optional(),
+  path: z
+    .array(z.union([z.string(), z.number()]))
+    .optional()
+    .meta({ description: 'Where in the input.', examples: [['changes', 0, 'path']] }),
   message: z.string(),
 })
 export type Issue = z.infer<typeof Issue>
@@ -50,7 +53,7 @@ export const errors = {
     'The agent asked for a different account to claim it',
     z.object({ claimEmail: text }),
   ),
-  FEATURE_UNAVAILABLE: declare(404, 'Feature is not available', z.object({ feature: z.unknown() })),
+  FEATURE_UNAVAILABLE: declare(404, 'Feature is not available', z.object({ feature: AnyJson })),
   EXTENSION_NOT_FOUND: declare(
     404,
     'Extension not found',
@@ -111,9 +114,11 @@ export const errors = {
     413,
     'Request payload exceeds the supported limit',
     z.object({
-      scope: z.enum(['workspace_commit', 'git_workspace_memory']),
-      limit: z.number(),
-      observed: z.number().optional(),
+      scope: z
+        .enum(['workspace_commit', 'git_workspace_memory'])
+        .describe('The body of a commit, or whatever else has to fit into memory.'),
+      limit: z.number().describe('In bytes.'),
+      observed: z.number().optional().describe('In bytes, where it is known.'),
     }),
   ),
   EXTENSION_INVALID: declare(
@@ -137,10 +142,12 @@ export const errors = {
     429,
     'Quota exceeded',
     z.object({
-      scope: z.enum(['anon', 'org', 'size']),
+      scope: z
+        .enum(['anon', 'org', 'size'])
+        .describe('What is used up: the share of callers without an account, a number of things, or bytes.'),
       limit: z.number(),
-      observed: z.number().optional(),
-      projected: z.number().optional(),
+      observed: z.number().optional().describe('What there is now.'),
+      projected: z.number().optional().describe('What there would be.'),
     }),
   ),
   GIT_REMOTE_WRITE_FAILED: declare(502, 'Git remote write failed', namedRef),

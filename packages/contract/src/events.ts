@@ -7,34 +7,38 @@ export const EventType = z
   .string()
   .max(128)
   .regex(/^[a-z][a-z0-9]*(\.[a-z0-9]+)*$/)
+  .meta({ examples: ['git.push'] })
 
-/** Why an event happened: the run that caused it, and the chain of runs behind that one. */
-export const Cause = z.object({
-  eventId: z.string().optional(),
-  runId: z.string(),
-  depth: z.int(),
-  chain: z.array(z.string()),
-  rootEventId: z.string().nullable(),
-})
+export const Cause = z
+  .object({
+    eventId: z.string().optional().describe('The event that started the run.'),
+    runId: z.string().describe('The run that caused it.'),
+    depth: z.int().describe('How many runs lie between it and what came from outside.'),
+    chain: z.array(z.string()).describe('The ids of those runs, the first one first.'),
+    rootEventId: z.string().nullable().describe('Where it all began.'),
+  })
+  .describe('Why an event happened: the run that caused it, and the chain of runs behind that one.')
 export type Cause = z.infer<typeof Cause>
 
 export const LogEvent = z.object({
   id: z.string(),
   ts: Timestamp,
-  scope: z.string(),
+  scope: z.string().meta({ description: 'The log it is in.', examples: ['repo:repo_01kdvt6x3c8m4q9r'] }),
   type: EventType,
   actor: Actor,
-  subject: z.string().optional(),
-  payload: z.unknown().optional(),
+  subject: z
+    .string()
+    .optional()
+    .meta({ description: 'What it is about.', examples: ['refs/heads/main'] }),
+  payload: z.unknown().optional().describe('What happened, depending on the type.'),
   cause: Cause.optional(),
 })
 export type LogEvent = z.infer<typeof LogEvent>
 
-/** An event with its place in its log: numbers run from 1 without a gap, in the order of commit. */
+/** An event with its place in its log. */
 export const NumberedEvent = LogEvent.extend({
-  seq: z.int().min(1),
-  /** The id, never the secret, of the credential that was used. */
-  credentialId: z.string().nullable(),
+  seq: z.int().min(1).describe('Its place in its log: from 1 without a gap, in the order of commit.'),
+  credentialId: z.string().nullable().describe('The id, never the secret, of the credential that was used.'),
 })
 export type NumberedEvent = z.infer<typeof NumberedEvent>
 
@@ -47,11 +51,13 @@ export const events = {
   })
     .input(
       z.object({
-        name: RepoName.optional(),
-        /** Only these event types. */
-        types: z.array(EventType).min(1).max(32).optional(),
-        /** Only events numbered above this: what a follower has already seen. */
-        since: z.int().min(0).optional(),
+        name: RepoName.optional().describe('The log of the acting organization when left out.'),
+        types: z.array(EventType).min(1).max(32).optional().describe('Only these.'),
+        since: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Only events numbered above this: what a follower has already seen.'),
         order: z.enum(['oldest', 'newest']).default('oldest'),
         cursor: Cursor.optional(),
         limit: pageLimit(250, 100),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Daemon } from './daemons.ts'
-import { AnyJson, ExtensionName, Hash, JsonObject, RepoName, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { AnyJson, ExtensionName, Hash, JsonObject, RepoName, Revision, StringList } from './names.ts'
+import { operation, unready } from './operation.ts'
 import { RecordSchema } from './records.ts'
 import { Subscription } from './subscriptions.ts'
 
@@ -9,33 +9,36 @@ export const Runtime = z.enum(['worker', 'sandbox', 'workflow'])
 export type Runtime = z.infer<typeof Runtime>
 
 const RepoPath = z.string().min(1)
-const Ref = z.string().min(1)
+const NullableText = z.string().nullable()
+const Capabilities = StringList.meta({ examples: [['repo:read', 'net:api.example.com']] })
 
 export const ExtensionEntry = z.object({
-  version: AnyJson,
+  version: AnyJson.meta({ description: "The author's, any JSON.", examples: [1, '1.2.0'] }),
   name: ExtensionName,
   description: z.string().max(512).optional(),
-  path: RepoPath,
-  modulePath: RepoPath,
-  descriptorPath: RepoPath,
-  moduleHash: Hash,
+  path: RepoPath.meta({ description: 'Its folder.', examples: ['extensions/triage'] }),
+  modulePath: RepoPath.meta({ examples: ['extensions/triage/index.ts'] }),
+  descriptorPath: RepoPath.meta({ examples: ['extensions/triage/extension.json'] }),
+  moduleHash: Hash.describe('Of the built module.'),
   descriptorHash: Hash,
   runtime: Runtime.default('worker'),
-  capabilities: StringList.default([]),
-  dispatch: z.boolean().default(false),
-  inputSchema: JsonObject.optional(),
-  outputSchema: JsonObject.optional(),
+  capabilities: Capabilities.default([]).describe('What the descriptor asks for.'),
+  dispatch: z.boolean().default(false).describe('Whether it may be run on request.'),
+  inputSchema: JsonObject.optional().describe('A JSON Schema that the input of a run must meet.'),
+  outputSchema: JsonObject.optional().describe('A JSON Schema that the output of a run must meet.'),
   record: RecordSchema.optional(),
   on: Subscription.default({}),
   bundlerVersion: z.string().min(1),
   commitSha: z.string().nullable(),
-  dispatchable: z.boolean(),
-  effectiveCapabilities: StringList,
-  canonicalDescriptorHash: z.string().nullable(),
-  canonicalGrantHash: z.string().nullable(),
-  canonicalSchemaHash: z.string().nullable(),
-  schemaAhead: z.boolean(),
-  canonical: z.boolean(),
+  dispatchable: z.boolean().describe('It builds, may be run on request, and its runtime is enabled.'),
+  effectiveCapabilities: Capabilities.describe(
+    'What it asks for and was granted: the most a run here can do.',
+  ),
+  canonicalDescriptorHash: NullableText,
+  canonicalGrantHash: NullableText.describe('Of the capabilities granted when it was promoted.'),
+  canonicalSchemaHash: NullableText.describe('Of the record schema in force.'),
+  schemaAhead: z.boolean().describe('The record schema here differs from the one in force.'),
+  canonical: z.boolean().describe('Descriptor and module are the canonical ones.'),
 })
 export type ExtensionEntry = z.infer<typeof ExtensionEntry>
 
@@ -43,31 +46,36 @@ export const MigrationPlanEntry = z.object({
   recordName: z.string(),
   kind: z.enum(['create', 'migrate', 'noop', 'blocked']),
   schemaHash: z.string(),
-  steps: StringList,
-  reasons: StringList.optional(),
+  steps: StringList.meta({ description: 'In plain words.', examples: [['add field due']] }),
+  reasons: StringList.optional().describe('Why it is blocked.'),
 })
 export type MigrationPlanEntry = z.infer<typeof MigrationPlanEntry>
 
 const tag = 'Extensions'
-const atRef = z.object({ name: RepoName, ref: Ref.optional() })
+const atRef = z.object({
+  name: RepoName,
+  ref: Revision.optional().describe('The default branch when left out.'),
+})
 
 export const extensions = {
   list: operation('/extensions/list', {
     summary: 'List the extensions at a ref, and what is wrong with the broken ones',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(atRef)
     .output(
       z.object({
-        ref: z.string(),
-        commitSha: z.string().nullable(),
-        canonicalRef: z.string(),
-        canonicalCommitSha: z.string().nullable(),
+        ref: z.string().meta({ examples: ['main'] }),
+        commitSha: NullableText.describe('What the ref stood for; null in an empty repository.'),
+        canonicalRef: z.string().meta({ examples: ['refs/trellis/canonical'] }),
+        canonicalCommitSha: NullableText.describe('Null while nothing was promoted.'),
         items: z.array(ExtensionEntry),
         daemons: z.array(Daemon).default([]),
-        errors: z.array(z.object({ path: z.string(), message: z.string() })),
+        errors: z
+          .array(z.object({ path: z.string(), message: z.string() }))
+          .describe('What is wrong with those that are broken and not listed.'),
       }),
     ),
   promote: operation('/extensions/promote', {
@@ -82,6 +90,7 @@ export const extensions = {
       'EXTENSION_INVALID',
       'EXTENSION_BUILD_FAILED',
       'EXTENSION_NOT_FOUND',
+      ...unready,
     ],
   })
     .input(atRef)

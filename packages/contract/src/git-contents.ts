@@ -1,16 +1,15 @@
 import * as z from 'zod'
-import { RepoName } from './names.ts'
+import { Oid, RepoName, Revision } from './names.ts'
 import { operation } from './operation.ts'
-import { Page } from './paging.ts'
+import { NextCursor, Page } from './paging.ts'
 
 export const TreeEntry = z.object({
-  name: z.string(),
-  path: z.string(),
-  mode: z.string(),
-  type: z.enum(['blob', 'tree', 'commit']),
-  oid: z.string(),
-  /** Of blobs. */
-  size: z.int().optional(),
+  name: z.string().meta({ examples: ['hello.ts'] }),
+  path: z.string().meta({ examples: ['src/hello.ts'] }),
+  mode: z.string().meta({ description: 'As git writes it.', examples: ['100644'] }),
+  type: z.enum(['blob', 'tree', 'commit']).describe('A file, a directory or a submodule.'),
+  oid: Oid,
+  size: z.int().optional().describe('In bytes, of files.'),
 })
 export type TreeEntry = z.infer<typeof TreeEntry>
 
@@ -18,8 +17,12 @@ export type TreeEntry = z.infer<typeof TreeEntry>
 export const MAX_BLOB_BYTES = 10 * 1024 * 1024
 
 const tag = 'Git contents'
-const RevisionText = z.string().min(1)
-const errors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND'] as const
+const At = Revision.optional().describe('The default branch when left out.')
+const Path = z
+  .string()
+  .min(1)
+  .meta({ examples: ['src/hello.ts'] })
+const errors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'] as const
 
 export const trees = {
   get: operation('/git/trees/get', {
@@ -31,16 +34,15 @@ export const trees = {
     .input(
       Page.extend({
         name: RepoName,
-        ref: RevisionText.optional(),
-        /** The root when left out. */
-        path: z.string().min(1).optional(),
+        ref: At,
+        path: Path.optional().describe('The root when left out.'),
       }),
     )
     .output(
       z.object({
-        commit: z.string(),
+        commit: Oid.describe('What the revision stood for.'),
         items: z.array(TreeEntry),
-        nextCursor: z.string().nullable(),
+        nextCursor: NextCursor,
       }),
     ),
 }
@@ -53,20 +55,24 @@ export const blobs = {
     errors,
   })
     .input(
-      z.object({
-        name: RepoName,
-        oid: z.string().min(1).optional(),
-        ref: RevisionText.optional(),
-        path: z.string().min(1).optional(),
-      }),
+      z
+        .object({
+          name: RepoName,
+          oid: Oid.optional(),
+          ref: At,
+          path: Path.optional(),
+        })
+        .meta({
+          description: 'Either `oid`, or `path` with an optional `ref`.',
+          examples: [{ name: 'hello', path: 'src/hello.ts' }],
+        }),
     )
     .output(
       z.object({
-        oid: z.string(),
-        size: z.int(),
-        /** Text is given as text, anything else as base64. */
-        encoding: z.enum(['utf-8', 'base64']),
-        content: z.string(),
+        oid: Oid,
+        size: z.int().describe('In bytes.'),
+        encoding: z.enum(['utf-8', 'base64']).describe('Text is given as text, anything else as base64.'),
+        content: z.string().meta({ examples: ['hello\n'] }),
       }),
     ),
 }

@@ -1,30 +1,37 @@
 import * as z from 'zod'
-import { Message, Person, RepoName } from './names.ts'
-import { operation } from './operation.ts'
+import { Message, Oid, Person, RepoName, Revision } from './names.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
-/** Branches and tags by their short names, everything else by its full one. */
-export const GitRef = z.object({
-  name: z.string(),
-  oid: z.string(),
-  type: z.enum(['branch', 'tag', 'other']),
-})
+export const GitRef = z
+  .object({
+    name: z.string().meta({ examples: ['main', 'v1.0', 'refs/notes/commits'] }),
+    oid: z.string().meta({ examples: ['8ab686eafeb1f44702738c8b0f24f2567c36da6d'] }),
+    type: z.enum(['branch', 'tag', 'other']),
+  })
+  .describe('Branches and tags by their short names, everything else by its full one.')
 export type GitRef = z.infer<typeof GitRef>
 
 const tag = 'Git refs'
-const OidText = z.string().min(1)
-const RefText = z.string().min(1)
+const BranchName = z
+  .string()
+  .min(1)
+  .meta({ examples: ['topic'] })
+const TagName = z
+  .string()
+  .min(1)
+  .meta({ examples: ['v1.0'] })
+const ExpectedOid = Oid.optional().describe('Where it must be now. Not checked when left out.')
 const refPage = Page.extend({ name: RepoName })
-const refList = pageOf(GitRef).extend({ hasMore: z.boolean() })
+const refList = pageOf(GitRef).extend({ hasMore: z.boolean().describe('Whether there is a next page.') })
 const deleted = z.object({ deleted: z.boolean() })
 
-const listing = (path: `/${string}`, summary: string) =>
-  operation(path, { summary, tag, needs: 'repo:read', errors: ['REPO_NOT_FOUND'] })
-    .input(refPage)
-    .output(refList)
+const listing = { tag, needs: 'repo:read', errors: ['REPO_NOT_FOUND'] } as const
 
 export const refs = {
-  list: listing('/git/refs/list', 'List all refs of a repository by full name'),
+  list: operation('/git/refs/list', { ...listing, summary: 'List all refs of a repository by full name' })
+    .input(refPage)
+    .output(refList),
   update: operation('/git/refs/update', {
     summary: 'Create, move or delete a ref by its full name, if it is where the caller thinks it is',
     tag,
@@ -35,38 +42,47 @@ export const refs = {
       'REF_ALREADY_EXISTS',
       'STALE_REF',
       'NON_FAST_FORWARD',
-      'GIT_REMOTE_WRITE_FAILED',
+      'REPO_WORKSPACE_REQUIRED',
     ],
   })
     .input(
       z.object({
         name: RepoName,
-        ref: RefText,
-        /** Where to; null deletes. */
-        oid: OidText.nullable(),
-        /** Where it is now; null for a ref that does not exist yet. Not checked when left out. */
-        expectedOid: OidText.nullable().optional(),
-        /** Allow a branch to lose commits. */
-        force: z.boolean().default(false),
+        ref: z
+          .string()
+          .min(1)
+          .meta({ description: 'The full name.', examples: ['refs/heads/main'] }),
+        oid: Oid.nullable().describe('Where to; null deletes.'),
+        expectedOid: Oid.nullable()
+          .optional()
+          .describe(
+            'Where it must be now; null for a ref that does not exist yet. Not checked when left out.',
+          ),
+        force: z.boolean().default(false).describe('Allow a branch to lose commits.'),
       }),
     )
-    .output(GitRef.extend({ oid: z.string().nullable() })),
+    .output(GitRef.extend({ oid: z.string().nullable().describe('Null when it was deleted.') })),
 }
 
 export const branches = {
-  list: listing('/git/branches/list', 'List the branches of a repository by name'),
+  list: operation('/git/branches/list', {
+    ...listing,
+    summary: 'List the branches of a repository by name',
+    errors: ['REPO_NOT_FOUND', ...unready],
+  })
+    .input(refPage)
+    .output(refList),
   create: operation('/git/branches/create', {
     summary: 'Create a branch at a commit, or where another ref is',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'REPO_WORKSPACE_REQUIRED'],
   })
     .input(
       z.object({
         name: RepoName,
-        branch: RefText,
-        /** A commit id, branch or tag; the default branch when left out. */
-        from: RefText.optional(),
+        branch: BranchName,
+        from: Revision.optional().describe('Where it begins; the default branch when left out.'),
       }),
     )
     .output(GitRef),
@@ -74,25 +90,34 @@ export const branches = {
     summary: 'Delete a branch; false when there is none',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'STALE_REF', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
-    .input(z.object({ name: RepoName, branch: RefText, expectedOid: OidText.optional() }))
+    .input(z.object({ name: RepoName, branch: BranchName, expectedOid: ExpectedOid }))
     .output(deleted),
 }
 
 export const tags = {
-  list: listing('/git/tags/list', 'List the tags of a repository by name'),
+  list: operation('/git/tags/list', { ...listing, summary: 'List the tags of a repository by name' })
+    .input(refPage)
+    .output(refList),
   create: operation('/git/tags/create', {
     summary: 'Create a tag: annotated with a message, lightweight without',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: [
+      'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
+      'REF_ALREADY_EXISTS',
+      'QUOTA_EXCEEDED',
+      'GIT_REMOTE_WRITE_FAILED',
+      ...unready,
+    ],
   })
     .input(
       z.object({
         name: RepoName,
-        tag: z.string().min(1),
-        oid: OidText,
+        tag: TagName,
+        oid: Oid,
         message: Message.optional(),
         tagger: Person.optional(),
       }),
@@ -102,8 +127,8 @@ export const tags = {
     summary: 'Delete a tag; false when there is none',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'STALE_REF', 'GIT_REMOTE_WRITE_FAILED'],
+    errors: ['REPO_NOT_FOUND', 'STALE_REF'],
   })
-    .input(z.object({ name: RepoName, tag: RefText, expectedOid: OidText.optional() }))
+    .input(z.object({ name: RepoName, tag: TagName, expectedOid: ExpectedOid }))
     .output(deleted),
 }

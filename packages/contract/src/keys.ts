@@ -1,33 +1,45 @@
 import * as z from 'zod'
 import { DisplayName, Id, Scope, StringList } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 
 export const ApiKey = z.object({
   id: z.string(),
-  name: z.string(),
-  prefix: z.string(),
-  scopes: StringList,
-  enabled: z.boolean(),
-  expiresAt: z.int().nullable(),
-  lastUsedAt: z.int().nullable(),
-  createdAt: z.int(),
+  name: z.string().meta({ examples: ['Build server'] }),
+  prefix: z
+    .string()
+    .meta({ description: 'Its first characters, to tell it from others.', examples: ['trk_4yHk09Qm'] }),
+  scopes: StringList.meta({ examples: [['repo:write', 'org:read']] }),
+  enabled: z.boolean().describe('One that is disabled is refused until it is enabled again.'),
+  expiresAt: z.int().nullable().describe('Unix milliseconds; null for a key without an end.'),
+  lastUsedAt: z.int().nullable().describe('Unix milliseconds; null before the first use.'),
+  createdAt: z.int().describe('Unix milliseconds.'),
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/** Shown once, in the answer that made it. */
-export const NewApiKey = ApiKey.extend({ secret: z.string() })
+export const NewApiKey = ApiKey.extend({ secret: z.string().describe('The key itself. Shown this once.') })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
 const tag = 'Keys'
-const Scopes = z.array(Scope).min(1).max(16)
-const ExpiresAt = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable()
+const KeyId = Id.meta({ examples: ['key_01kdvt6x3c8m4q9r'] })
+const Scopes = z
+  .array(Scope)
+  .min(1)
+  .max(16)
+  .meta({ examples: [['repo:write', 'org:read']] })
+const ExpiresAt = z
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .nullable()
+  .describe('Unix milliseconds; null for a key without an end.')
 
 export const keys = {
   list: operation('/keys/list', {
     summary: "List the caller's own API keys in the acting organization",
     tag,
     needs: 'keys:read',
+    errors: unready,
   })
     .input(z.object({}).optional())
     .output(listOf(ApiKey)),
@@ -37,7 +49,13 @@ export const keys = {
     needs: 'keys:write',
     errors: ['QUOTA_EXCEEDED'],
   })
-    .input(z.object({ name: DisplayName, scopes: Scopes.optional(), expiresAt: ExpiresAt.optional() }))
+    .input(
+      z.object({
+        name: DisplayName,
+        scopes: Scopes.optional().describe('Those of the credential that makes it, when left out.'),
+        expiresAt: ExpiresAt.optional(),
+      }),
+    )
     .output(NewApiKey),
   update: operation('/keys/update', {
     summary: 'Rename, narrow, expire, disable or enable an API key',
@@ -46,13 +64,15 @@ export const keys = {
     errors: ['KEY_NOT_FOUND'],
   })
     .input(
-      z.object({
-        id: Id,
-        name: DisplayName.optional(),
-        scopes: Scopes.optional(),
-        enabled: z.boolean().optional(),
-        expiresAt: ExpiresAt.optional(),
-      }),
+      z
+        .object({
+          id: KeyId,
+          name: DisplayName.optional(),
+          scopes: Scopes.optional(),
+          enabled: z.boolean().optional(),
+          expiresAt: ExpiresAt.optional(),
+        })
+        .meta({ examples: [{ id: 'key_01kdvt6x3c8m4q9r', enabled: false }] }),
     )
     .output(ApiKey),
   revoke: operation('/keys/revoke', {
@@ -61,6 +81,6 @@ export const keys = {
     needs: 'keys:write',
     errors: ['KEY_NOT_FOUND'],
   })
-    .input(z.object({ id: Id }))
+    .input(z.object({ id: KeyId }))
     .output(z.object({ revoked: z.boolean() })),
 }

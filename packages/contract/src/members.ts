@@ -1,26 +1,34 @@
 import * as z from 'zod'
 import { Id, OrgSlug, Role, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
+const Email = z.string().meta({ examples: ['ana@example.com'] })
+
+const UserId = Id.meta({ examples: ['usr_01kdvt6x3c8m4q9r'] })
+const InvitationId = Id.meta({ examples: ['inv_01kdvt6x3c8m4q9r'] })
+
 export const Member = z.object({
-  id: z.string(),
+  id: z.string().describe('Of the membership, not of the person.'),
   organizationId: z.string(),
   userId: z.string(),
-  email: z.string().nullable(),
-  name: z.string().nullable(),
+  email: Email.nullable(),
+  name: z
+    .string()
+    .nullable()
+    .meta({ examples: ['Ana'] }),
   role: Role,
   createdAt: Timestamp,
 })
 export type Member = z.infer<typeof Member>
 
 export const Invitation = z.object({
-  id: Id,
+  id: Id.describe('Cannot be guessed: whoever invites hands it over.'),
   orgSlug: OrgSlug,
   orgName: z.string(),
-  email: z.string(),
+  email: Email.describe('The address it opens for, and for no other.'),
   role: Role,
-  invitedBy: z.string(),
+  invitedBy: z.string().describe('The id of the person who did.'),
   expiresAt: Timestamp,
   createdAt: Timestamp,
 })
@@ -33,8 +41,9 @@ export const members = {
     summary: 'Change the role of a member',
     tag,
     needs: 'org:admin',
+    errors: unready,
   })
-    .input(z.object({ orgSlug: OrgSlug, userId: Id, role: z.enum(['admin', 'member']) }))
+    .input(z.object({ orgSlug: OrgSlug, userId: UserId, role: z.enum(['admin', 'member']) }))
     .output(Member),
   list: operation('/members/list', { summary: 'List the members of an organization', tag, needs: 'org:read' })
     .input(Page.extend({ orgSlug: OrgSlug }))
@@ -44,14 +53,23 @@ export const members = {
     tag,
     needs: 'org:admin',
   })
-    .input(z.object({ orgSlug: OrgSlug, email: z.email().max(254), role: Role.default('member') }))
+    .input(
+      z.object({
+        orgSlug: OrgSlug,
+        email: z
+          .email()
+          .max(254)
+          .meta({ examples: ['ana@example.com'] }),
+        role: Role.default('member'),
+      }),
+    )
     .output(Invitation),
   remove: operation('/members/remove', {
     summary: 'Remove a member, or leave',
     tag,
     needs: 'org:read',
   })
-    .input(z.object({ orgSlug: OrgSlug, userId: Id }))
+    .input(z.object({ orgSlug: OrgSlug, userId: UserId }))
     .output(z.object({ removed: z.boolean() })),
 }
 
@@ -60,7 +78,11 @@ export const invitations = {
     summary: "List an organization's open invitations, or the caller's own",
     tag,
   })
-    .input(Page.extend({ orgSlug: OrgSlug.optional() }))
+    .input(
+      Page.extend({
+        orgSlug: OrgSlug.optional().describe("The caller's own, for their verified address, when left out."),
+      }),
+    )
     .output(pageOf(Invitation)),
   accept: operation('/invitations/accept', {
     summary: 'Join the organization an invitation is for',
@@ -68,13 +90,13 @@ export const invitations = {
     admission: 'session',
     errors: ['INVITATION_NOT_FOUND'],
   })
-    .input(z.object({ invitationId: Id }))
+    .input(z.object({ invitationId: InvitationId }))
     .output(Member),
   cancel: operation('/invitations/cancel', {
     summary: 'Withdraw an invitation, or decline one',
     tag,
     errors: ['INVITATION_NOT_FOUND'],
   })
-    .input(z.object({ invitationId: Id }))
+    .input(z.object({ invitationId: InvitationId }))
     .output(z.object({ cancelled: z.boolean() })),
 }

@@ -6,13 +6,10 @@ import { Page, pageOf } from './paging.ts'
 export const Organization = z.object({
   id: Id,
   slug: OrgSlug,
-  name: z.string(),
-  /** The organization made for a person at sign-up. */
-  personal: z.boolean(),
-  /** While frozen nothing in the organization can be written. */
-  frozen: z.boolean(),
-  /** The caller's own role in it. */
-  role: Role,
+  name: z.string().meta({ examples: ['Acme'] }),
+  personal: z.boolean().describe('The organization made for a person at sign-up.'),
+  frozen: z.boolean().describe('While frozen nothing in the organization can be written.'),
+  role: Role.describe("The caller's own role in it."),
   repoCount: z.int().min(0),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -29,7 +26,7 @@ export const orgs = {
     needs: 'org:admin',
     errors: ['ORG_SLUG_TAKEN', 'QUOTA_EXCEEDED'],
   })
-    .input(z.object({ slug: OrgSlug, name: DisplayName.optional() }))
+    .input(z.object({ slug: OrgSlug, name: DisplayName.optional().describe('The slug when left out.') }))
     .output(Organization),
   list: operation('/orgs/list', {
     summary: 'List the organizations the caller can act in',
@@ -48,12 +45,14 @@ export const orgs = {
     errors: ['ORG_SLUG_TAKEN'],
   })
     .input(
-      z.object({
-        orgSlug: OrgSlug,
-        slug: OrgSlug.optional(),
-        name: DisplayName.optional(),
-        frozen: z.boolean().optional(),
-      }),
+      z
+        .object({
+          orgSlug: OrgSlug,
+          slug: OrgSlug.optional().describe('A new slug. Every remote changes with it.'),
+          name: DisplayName.optional(),
+          frozen: z.boolean().optional(),
+        })
+        .meta({ examples: [{ orgSlug: 'acme', name: 'Acme' }] }),
     )
     .output(Organization),
   delete: operation('/orgs/delete', {

@@ -1,22 +1,34 @@
 import * as z from 'zod'
 import { JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
-import { Cursor, pageLimit } from './paging.ts'
+import { operation, unready } from './operation.ts'
+import { Cursor, NextCursor, pageLimit } from './paging.ts'
 
 export const RecordRow = z.object({
   id: z.string(),
-  revision: z.int(),
+  revision: z.int().describe('Grows by one with every change.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  data: JsonObject,
+  data: JsonObject.meta({
+    description: 'The fields, as the schema in force has them.',
+    examples: [{ title: 'Write the docs', status: 'open' }],
+  }),
 })
 export type RecordRow = z.infer<typeof RecordRow>
 
 export const RecordSchema = z.object({
   name: RecordName,
-  fields: JsonObject,
-  indexes: StringList.optional(),
-  hooks: z.object({ onCreate: z.boolean().optional(), onTransition: z.boolean().optional() }).default({}),
+  fields: JsonObject.meta({
+    description: 'By name: the type and what it asks for.',
+    examples: [{ title: { type: 'string', required: true }, priority: { type: 'integer', min: 1 } }],
+  }),
+  indexes: StringList.optional().meta({
+    description: 'Fields to look rows up by; `a,b` for two together.',
+    examples: [['status', 'status,priority']],
+  }),
+  hooks: z
+    .object({ onCreate: z.boolean().optional(), onTransition: z.boolean().optional() })
+    .default({})
+    .describe('What starts a run of the extension that declares the record.'),
 })
 export type RecordSchema = z.infer<typeof RecordSchema>
 
@@ -32,16 +44,20 @@ export const records = {
       'RECORD_NOT_FOUND',
       'RECORD_REVISION_CONFLICT',
       'RECORD_SCHEMA_INVALID',
+      ...unready,
     ],
   })
     .input(
       z.object({
         name: RepoName,
         record: RecordName,
-        where: JsonObject.optional(),
+        where: JsonObject.optional().meta({
+          description: 'Conditions that rows must meet; all rows when left out.',
+          examples: [{ status: 'open', priority: { gte: 3 } }],
+        }),
         limit: pageLimit(1000, 100),
         cursor: Cursor.optional(),
       }),
     )
-    .output(z.object({ rows: z.array(RecordRow), cursor: z.string().nullable(), schema: RecordSchema })),
+    .output(z.object({ rows: z.array(RecordRow), cursor: NextCursor, schema: RecordSchema })),
 }

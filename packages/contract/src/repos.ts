@@ -1,27 +1,37 @@
 import * as z from 'zod'
-import { OrgSlug, RepoName, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { IsoTime, OrgSlug, RepoName, Timestamp } from './names.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
 export const Repo = z.object({
-  name: z.string(),
-  ownerId: z.string(),
-  defaultBranch: z.string(),
-  artifactId: z.string().nullable(),
-  remote: z.string().nullable(),
-  readOnly: z.boolean(),
-  canWrite: z.boolean(),
-  canAdmin: z.boolean(),
+  name: z.string().meta({ examples: ['hello'] }),
+  ownerId: z.string().describe('The id of the organization it belongs to.'),
+  defaultBranch: z.string().meta({ examples: ['main'] }),
+  artifactId: z.string().nullable().describe('The id of the stored git objects behind it.'),
+  remote: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Where git clones from and pushes to.',
+      examples: ['https://trellis.example/git/acme/hello.git'],
+    }),
+  readOnly: z.boolean().describe('While it is, nobody can push.'),
+  canWrite: z.boolean().describe('Whether the caller can push, as things are.'),
+  canAdmin: z.boolean().describe('Whether the caller may administer it.'),
   sizeBytes: z.int().min(0),
-  lastPushAt: z.string().nullable(),
-  source: z.string().nullable(),
+  lastPushAt: IsoTime.nullable(),
+  source: z.string().nullable().describe('What it was imported or forked from.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 export type Repo = z.infer<typeof Repo>
 
 const tag = 'Repositories'
-const DefaultBranch = z.string().min(1).max(139)
+const DefaultBranch = z
+  .string()
+  .min(1)
+  .max(139)
+  .meta({ description: 'Need not exist yet.', examples: ['main'] })
 const byName = z.object({ name: RepoName })
 
 export const repos = {
@@ -29,6 +39,7 @@ export const repos = {
     summary: 'List the repositories of the acting organization by name',
     tag,
     needs: 'repo:read',
+    errors: unready,
   })
     .input(Page)
     .output(pageOf(Repo)),
@@ -36,7 +47,7 @@ export const repos = {
     summary: 'Create an empty repository',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
+    errors: ['REPO_ALREADY_EXISTS', 'QUOTA_EXCEEDED', ...unready],
   })
     .input(z.object({ name: RepoName, defaultBranch: DefaultBranch.default('main') }))
     .output(Repo),
@@ -49,11 +60,18 @@ export const repos = {
     .input(
       z.object({
         name: RepoName,
-        url: z.string().min(1).max(2048),
-        /** Used for this import and kept nowhere. */
+        url: z
+          .string()
+          .min(1)
+          .max(2048)
+          .meta({
+            description: 'An https address without credentials.',
+            examples: ['https://git.example/a.git'],
+          }),
         credentials: z
           .object({ username: z.string().max(256), password: z.string().min(1).max(4096) })
-          .optional(),
+          .optional()
+          .describe('Used for this import and kept nowhere.'),
       }),
     )
     .output(Repo),
@@ -66,9 +84,8 @@ export const repos = {
     .input(
       z.object({
         name: RepoName,
-        newName: RepoName,
-        /** The organization to fork into; the acting one when left out. */
-        toOrg: OrgSlug.optional(),
+        newName: RepoName.meta({ examples: ['hello-again'] }),
+        toOrg: OrgSlug.optional().describe('The organization to fork into; the acting one when left out.'),
       }),
     )
     .output(Repo),
@@ -87,12 +104,14 @@ export const repos = {
     errors: ['REPO_NOT_FOUND', 'REPO_ALREADY_EXISTS'],
   })
     .input(
-      z.object({
-        name: RepoName,
-        newName: RepoName.optional(),
-        defaultBranch: DefaultBranch.optional(),
-        readOnly: z.boolean().optional(),
-      }),
+      z
+        .object({
+          name: RepoName,
+          newName: RepoName.optional(),
+          defaultBranch: DefaultBranch.optional(),
+          readOnly: z.boolean().optional(),
+        })
+        .meta({ examples: [{ name: 'hello', defaultBranch: 'main' }] }),
     )
     .output(Repo),
   delete: operation('/repos/delete', {

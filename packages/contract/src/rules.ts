@@ -2,29 +2,43 @@ import * as z from 'zod'
 import { Id, RepoName } from './names.ts'
 import { operation } from './operation.ts'
 
-/**
- * Which refs: a glob over full names when it begins with `refs/`, else over the names of branches. `HEAD` stands for the
- * default branch, whichever that is.
- */
-export const RefPattern = z.string().min(1).max(128)
+export const RefPattern = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description:
+      'Which refs: a glob over full names when it begins with `refs/`, else over the names of branches. `HEAD` stands ' +
+      'for the default branch, whichever that is.',
+    examples: ['release/*', 'refs/tags/v*', 'HEAD'],
+  })
 
-/** Who may do it all the same. */
-export const RefException = z.object({
-  /** Roles (each with those above it), and ids of credentials, people or agents. */
-  except: z.array(Id.max(128)).max(50).default([]),
-})
+export const RefException = z
+  .object({
+    except: z
+      .array(Id.max(128))
+      .max(50)
+      .default([])
+      .meta({
+        description: 'Roles, each with those above it, and ids of credentials, people or agents.',
+        examples: [['admin']],
+      }),
+  })
+  .describe('Who may do it all the same.')
 
-/** What is refused on the refs that a pattern matches. */
-export const RefRefusals = z.object({
-  /** Making such a ref. */
-  create: RefException.optional(),
-  /** Deleting one. */
-  delete: RefException.optional(),
-  /** Moving a branch so that it loses commits, or moving anything else that exists. */
-  force: RefException.optional(),
-  /** Every change but a merge through `git/merge`. */
-  push: RefException.optional(),
-})
+export const RefRefusals = z
+  .object({
+    create: RefException.optional().describe('Making such a ref.'),
+    delete: RefException.optional().describe('Deleting one.'),
+    force: RefException.optional().describe(
+      'Moving a branch so that it loses commits, or moving anything else that exists.',
+    ),
+    push: RefException.optional().describe('Every change but a merge through `git/merge`.'),
+  })
+  .meta({
+    description: 'What is refused on the refs that a pattern matches.',
+    examples: [{ force: { except: ['admin'] }, delete: { except: ['admin'] } }],
+  })
 export type RefRefusals = z.infer<typeof RefRefusals>
 
 export const RefRule = z.object({ pattern: RefPattern, refuse: RefRefusals })

@@ -1,41 +1,51 @@
 import * as z from 'zod'
-import { AccessScope, Id, RepoName, Timestamp } from './names.ts'
-import { operation } from './operation.ts'
+import { AccessScope, Id, IsoTime, RepoName, Timestamp } from './names.ts'
+import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
 import { RefPattern } from './rules.ts'
 
+const TokenPrefix = z
+  .string()
+  .meta({ description: 'Its first characters, to tell it from others.', examples: ['trt_4yHk09Qm'] })
+const TokenPurpose = z
+  .string()
+  .meta({ description: 'Why it exists.', examples: ['api', 'invite', 'run', 'import'] })
+
 export const RepoToken = z.object({
   id: z.string(),
-  artifactId: z.string(),
-  tokenPrefix: z.string(),
-  artifactsTokenId: z.string(),
+  artifactId: z.string().describe('The id of the stored git objects it opens.'),
+  tokenPrefix: TokenPrefix,
+  artifactsTokenId: z.string().describe('Its id in the store of git objects.'),
   scope: AccessScope,
-  op: z.string(),
-  tokenOps: z.string(),
+  op: TokenPurpose,
+  tokenOps: z.string().meta({ description: 'What git may do with it.', examples: ['fetch', 'fetch,push'] }),
   createdAt: Timestamp,
-  expiresAt: z.string(),
-  revokedAt: z.string().nullable(),
+  expiresAt: IsoTime,
+  revokedAt: IsoTime.nullable(),
 })
 export type RepoToken = z.infer<typeof RepoToken>
 
-/** Shown once, in the answer that made it. */
 export const NewRepoToken = RepoToken.extend({
-  secret: z.string(),
-  /** The refs it may move, when not all. */
-  refs: z.array(z.string()).optional(),
+  secret: z.string().describe('The token itself. Shown this once.'),
+  refs: z.array(z.string()).optional().describe('The refs it may move, when not all.'),
 })
 export type NewRepoToken = z.infer<typeof NewRepoToken>
 
-export const TokenValidation = z.object({
-  valid: z.boolean(),
-  id: z.string().nullable(),
-  artifactId: z.string().nullable(),
-  tokenPrefix: z.string().nullable(),
-  scope: z.string().nullable(),
-  op: z.string().nullable(),
-  expiresAt: z.string().nullable(),
-  revokedAt: z.string().nullable(),
-})
+export const TokenValidation = z
+  .object({
+    valid: z.boolean().describe('Whether git accepts it now.'),
+    id: z.string().nullable(),
+    artifactId: z.string().nullable().describe('The id of the stored git objects it opens.'),
+    tokenPrefix: TokenPrefix.nullable(),
+    scope: z
+      .string()
+      .nullable()
+      .meta({ examples: ['read'] }),
+    op: TokenPurpose.nullable(),
+    expiresAt: IsoTime.nullable(),
+    revokedAt: IsoTime.nullable(),
+  })
+  .describe('Everything but `valid` is null for a token that was never one.')
 export type TokenValidation = z.infer<typeof TokenValidation>
 
 export const MAX_TOKEN_TTL_SECONDS = 365 * 24 * 60 * 60
@@ -47,7 +57,7 @@ export const tokens = {
     summary: 'List the tokens of a repository',
     tag,
     needs: 'repo:admin',
-    errors: ['REPO_NOT_FOUND'],
+    errors: ['REPO_NOT_FOUND', ...unready],
   })
     .input(z.object({ name: RepoName }))
     .output(listOf(RepoToken)),
@@ -55,8 +65,10 @@ export const tokens = {
     summary: 'Tell whether a repository token is good, and for what',
     tag,
     admission: 'anyone',
+    ignoresCredential: true,
+    errors: unready,
   })
-    .input(z.object({ token: Id }))
+    .input(z.object({ token: Id.meta({ examples: ['trt_4yHk09QmZr7bXw2cVn5sLd8fTg1pKj3hUa6eYi'] }) }))
     .output(TokenValidation),
   create: operation('/tokens/create', {
     summary: 'Create an expiring token for one repository',
@@ -68,9 +80,18 @@ export const tokens = {
       z.object({
         name: RepoName,
         scope: AccessScope.default('read'),
-        ttlSeconds: z.int().min(60).max(MAX_TOKEN_TTL_SECONDS).default(86_400),
-        /** Patterns of the refs that a token with scope `write` may move; all when left out. */
-        refs: z.array(RefPattern).min(1).max(32).optional(),
+        ttlSeconds: z
+          .int()
+          .min(60)
+          .max(MAX_TOKEN_TTL_SECONDS)
+          .default(86_400)
+          .describe('How long it works; never longer than the repository exists.'),
+        refs: z
+          .array(RefPattern)
+          .min(1)
+          .max(32)
+          .optional()
+          .describe('The refs that a token with the scope `write` may move; all when left out.'),
       }),
     )
     .output(NewRepoToken),
@@ -80,6 +101,6 @@ export const tokens = {
     needs: 'repo:admin',
     errors: ['REPO_NOT_FOUND'],
   })
-    .input(z.object({ name: RepoName, id: Id }))
+    .input(z.object({ name: RepoName, id: Id.meta({ examples: ['tok_01kdvt6x3c8m4q9r'] }) }))
     .output(z.object({ revoked: z.boolean() })),
 }

@@ -1,71 +1,51 @@
 import * as z from 'zod'
 import { ExtensionName, RepoName, Timestamp, Uuid } from './names.ts'
-import { operation } from './operation.ts'
+import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 import { Subscription } from './subscriptions.ts'
+import { deliveries, WebhookDelivery } from './webhook-deliveries.ts'
 
 const WebhookSecret = z.string().regex(/^webhsec_.*/)
 
 export const Webhook = z.object({
   name: ExtensionName,
-  url: z.url(),
+  url: z.url().meta({ examples: ['https://ci.example.com/hooks/trellis'] }),
   on: Subscription.default({}),
   contentType: z.unknown().default('application/json'),
-  hasPayload: z.boolean(),
-  moduleHash: z.string().nullable(),
+  hasPayload: z.boolean().describe('Whether a module of the repository makes the body.'),
+  moduleHash: z.string().nullable().describe('Of that module.'),
   id: Uuid,
   repoId: z.string(),
-  secretPrefix: WebhookSecret,
-  active: z.boolean(),
-  status: z.enum(['active', 'orphaned']),
+  secretPrefix: WebhookSecret.meta({
+    description: 'How the signing secret begins.',
+    examples: ['webhsec_4yHk'],
+  }),
+  active: z.boolean().describe('Whether events are delivered.'),
+  status: z.enum(['active', 'orphaned']).describe('Orphaned: the repository no longer declares it.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 export type Webhook = z.infer<typeof Webhook>
 
-const DeliveryStatus = z.enum(['pending', 'success', 'failed', 'dropped'])
-
-export const WebhookDelivery = z.object({
-  id: Uuid,
-  webhookId: Uuid,
-  webhookName: ExtensionName,
-  eventType: z.string().min(1),
-  subject: z.string().nullable(),
-  requestBodyDigest: z.string(),
-  requestBodyTruncated: z.string(),
-  responseStatus: z.int().nullable(),
-  responseBodyTruncated: z.string().nullable(),
-  durationMs: z.int().nullable(),
-  attempt: z.int().min(0),
-  status: DeliveryStatus,
-  createdAt: Timestamp,
-  deliveredAt: Timestamp.nullable(),
+export const NewWebhook = Webhook.extend({
+  secret: WebhookSecret.describe('Signs every delivery. Shown this once.'),
 })
-export type WebhookDelivery = z.infer<typeof WebhookDelivery>
-
-/** A delivery with what only its own listing tells. */
-export const WebhookDeliveryDetail = WebhookDelivery.extend({
-  /** Why there was no answer to the last attempt. */
-  error: z.string().nullable(),
-  /** When the next attempt is due, while the delivery is pending. */
-  nextAttemptAt: Timestamp.nullable(),
-})
-export type WebhookDeliveryDetail = z.infer<typeof WebhookDeliveryDetail>
-
-/** As answered at creation, with the secret that signs every delivery. */
-export const NewWebhook = Webhook.extend({ secret: WebhookSecret })
 export type NewWebhook = z.infer<typeof NewWebhook>
 
 export const WebhookSecretResult = z.object({
   secret: WebhookSecret,
-  previousSecret: WebhookSecret.optional(),
+  previousSecret: WebhookSecret.optional().describe('Signs beside the new one for a day.'),
   previousSecretRetiresAt: Timestamp.optional(),
 })
 export type WebhookSecretResult = z.infer<typeof WebhookSecretResult>
 
 const tag = 'Webhooks'
-const byName = z.object({ name: RepoName, webhook: ExtensionName })
-const WebhookUrl = z.url({ protocol: /^https?$/, error: 'Give an http or https URL' }).max(2048)
+const WebhookName = ExtensionName.meta({ examples: ['ci'] })
+const byName = z.object({ name: RepoName, webhook: WebhookName })
+const WebhookUrl = z
+  .url({ protocol: /^https?$/, error: 'Give an http or https URL' })
+  .max(2048)
+  .meta({ examples: ['https://ci.example.com/hooks/trellis'] })
 const ContentType = z
   .string()
   .max(100)
@@ -73,11 +53,13 @@ const ContentType = z
     /^application\/([a-z0-9!#$&^_.+-]+\+)?json$/,
     'Bodies are JSON: use application/json or application/…+json',
   )
-const family = [
-  'REPO_NOT_FOUND',
-  'FEATURE_UNAVAILABLE',
+const family = ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'] as const
+/** The published interface lists these on all of its operations with webhooks. */
+const published = [
+  ...family,
   'WEBHOOK_DELIVERY_NOT_FOUND',
   'WEBHOOK_DELIVERY_NOT_TERMINAL',
+  ...unready,
 ] as const
 
 export const webhooks = {
@@ -90,10 +72,9 @@ export const webhooks = {
     .input(
       z.object({
         name: RepoName,
-        webhook: ExtensionName,
+        webhook: WebhookName,
         url: WebhookUrl,
-        /** Left out or empty: every event of the repository. */
-        on: Subscription.default({}),
+        on: Subscription.default({}).describe('Left out or empty: every event of the repository.'),
         contentType: ContentType.default('application/json'),
       }),
     )
@@ -121,11 +102,13 @@ export const webhooks = {
     errors: family,
   })
     .input(
-      byName.extend({
-        url: WebhookUrl.optional(),
-        on: Subscription.optional(),
-        contentType: ContentType.optional(),
-      }),
+      byName
+        .extend({
+          url: WebhookUrl.optional(),
+          on: Subscription.optional(),
+          contentType: ContentType.optional(),
+        })
+        .meta({ examples: [{ name: 'hello', webhook: 'ci', on: { push: { branches: ['main'] } } }] }),
     )
     .output(Webhook),
   enable: operation('/webhooks/enable', {
@@ -144,35 +127,12 @@ export const webhooks = {
   })
     .input(byName)
     .output(z.object({ deleted: z.boolean() })),
-  deliveries: {
-    list: operation('/webhooks/deliveries/list', {
-      summary: 'List deliveries, the newest first: of one webhook, or of all of the repository',
-      tag,
-      needs: 'repo:admin',
-      errors: family,
-    })
-      .input(
-        Page.extend({
-          name: RepoName,
-          webhook: ExtensionName.optional(),
-          status: DeliveryStatus.optional(),
-        }),
-      )
-      .output(pageOf(WebhookDeliveryDetail)),
-    get: operation('/webhooks/deliveries/get', {
-      summary: 'Read one delivery',
-      tag,
-      needs: 'repo:admin',
-      errors: family,
-    })
-      .input(z.object({ name: RepoName, deliveryId: Uuid }))
-      .output(WebhookDeliveryDetail),
-  },
+  deliveries,
   redeliver: operation('/webhooks/redeliver', {
     summary: 'Deliver the same body once more',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(z.object({ name: RepoName, deliveryId: Uuid }))
     .output(WebhookDelivery),
@@ -180,7 +140,7 @@ export const webhooks = {
     summary: 'Stop a webhook and drop what is pending for it',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(byName)
     .output(Webhook),
@@ -188,7 +148,7 @@ export const webhooks = {
     summary: 'Rotate the signing secret of a webhook; the old one keeps signing beside it for a day',
     tag,
     needs: 'repo:admin',
-    errors: family,
+    errors: published,
   })
     .input(byName)
     .output(WebhookSecretResult),

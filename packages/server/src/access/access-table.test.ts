@@ -228,8 +228,9 @@ function expected(path: string, kind: CallerKind): string {
   const row = rows[path]
   const operation = operations.find((candidate) => candidate.path === path)
   if (!row || !operation) return '404 NOT_FOUND'
-  const { admission, needs: declared } = operation.meta
+  const { admission, ignoresCredential, needs: declared } = operation.meta
   const input = operation.inputKeys
+  if (ignoresCredential) return row.gives ?? '200'
   if (kind.is === 'refused' || (kind.is === 'nobody' && admission !== 'anyone')) return '401 UNAUTHENTICATED'
   if (kind.actsAbroad) return '403 FORBIDDEN not_a_member'
   if (kind.is === 'agent' && row.noneOfAgents) return row.noneOfAgents

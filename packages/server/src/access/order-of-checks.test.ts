@@ -25,8 +25,8 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
   let acme: TestOrg
   let writeToken: string
   let commit: string
-  /** Operations the server has, with their admission. */
-  let present: { path: string; admission: OperationMeta['admission'] }[]
+  /** Operations the server has, with what they say of their callers. */
+  let present: { path: string; meta: OperationMeta }[]
 
   before(async () => {
     acme = await foundOrg(app, 'acme')
@@ -37,7 +37,7 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
     for (const { path, procedure } of allOperations()) {
       const { body } = await app.call(path.slice(1), {})
       if (body.code !== 'NOT_FOUND')
-        present.push({ path: path.slice(1), admission: (procedure['~orpc'].meta as OperationMeta).admission })
+        present.push({ path: path.slice(1), meta: procedure['~orpc'].meta as OperationMeta })
     }
   })
 
@@ -56,10 +56,11 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
   ]
 
   it('asks who is calling before it looks at the input', async () => {
-    for (const { path, admission } of present) {
+    for (const { path, meta } of present) {
       const { code } = asEnvelope(await app.call(path, []))
-      assert.equal(code, admission === 'anyone' ? 'BAD_REQUEST' : 'UNAUTHENTICATED', path)
-      assert.equal(asEnvelope(await app.call(path, [], { token: 'garbage' })).code, 'UNAUTHENTICATED', path)
+      assert.equal(code, meta.admission === 'anyone' ? 'BAD_REQUEST' : 'UNAUTHENTICATED', path)
+      const refused = asEnvelope(await app.call(path, [], { token: 'garbage' }))
+      assert.equal(refused.code, meta.ignoresCredential ? 'BAD_REQUEST' : 'UNAUTHENTICATED', path)
     }
   })
 

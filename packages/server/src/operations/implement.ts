@@ -10,6 +10,8 @@ export interface Operation {
   parseInput(body: unknown): unknown
   /** Throws on an answer the contract does not allow: a bug. */
   checkOutput(output: unknown): void
+  /** Throws on a failure that the contract does not declare for it: a bug. */
+  checkFailure(error: unknown): void
   handle(input: unknown, call: Call): Promise<unknown>
 }
 
@@ -24,12 +26,16 @@ export function implement(handlers: Handlers): Map<string, Operation> {
       .split('/')
       .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], handlers)
     if (typeof handler !== 'function') continue
-    const { inputSchema, outputSchema, meta } = procedure['~orpc']
+    const { inputSchema, outputSchema, errorMap, meta } = procedure['~orpc']
     operations.set(path, {
       path,
       meta: meta as OperationMeta,
       parseInput: (body) => parseInput(inputSchema, body),
       checkOutput: (output) => checkOutput(outputSchema, output),
+      checkFailure: (error) => {
+        if (error instanceof Fault && !(error.code in errorMap))
+          throw new Error(`${path} does not declare ${error.code}`, { cause: error })
+      },
       handle: handler as Operation['handle'],
     })
   }

@@ -5,7 +5,7 @@ import { openDatabase } from '../db/database.ts'
 const MIGRATED = 'migrated'
 
 /** A new database of the cluster that the tests run with. */
-export interface PostgresDatabase {
+interface PostgresDatabase {
   url: string
   drop(): Promise<void>
 }

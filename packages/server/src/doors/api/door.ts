@@ -20,7 +20,7 @@ interface ApiDeps {
   bodyLimits: Record<OperationMeta['body'], BodyLimit>
   cors: Cors
   anonymousCookie: Cookie
-  /** Whether every answer is held against the contract: in tests, where it may cost time. */
+  /** Whether every answer and failure is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
 
@@ -49,19 +49,28 @@ export function createApi(deps: ApiDeps): Door['handle'] {
     }
     exchange.route = operation.path
 
-    const { admission: admitted } = operation.meta
-    const visitor = await admission.admit(exchange)
+    const { admission: admitted, ignoresCredential } = operation.meta
+    if (ignoresCredential) admission.countStranger(exchange)
+    const visitor = ignoresCredential ? undefined : await admission.admit(exchange)
     if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
     const input = operation.parseInput(await readJson(request, bodyLimits[operation.meta.body]))
     if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
 
     const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))
-    const output = await operation.handle(input, call)
-    if (checkOutput) operation.checkOutput(output)
+    const output = await (checkOutput ? handleChecked(operation, input, call) : operation.handle(input, call))
     const { remembered } = call.anonymous
     const cookie = remembered && { 'set-cookie': anonymousCookie.write(remembered) }
     sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
   }
+}
+
+async function handleChecked(operation: Operation, input: unknown, call: Call): Promise<unknown> {
+  const output = await operation.handle(input, call).catch((error: unknown) => {
+    operation.checkFailure(error)
+    throw error
+  })
+  operation.checkOutput(output)
+  return output
 }
 
 class IncomingCall implements Call {

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config.ts'
-import { generateOpenApi, type OpenApiDocument } from '../api/openapi.ts'
+import { generateOpenApi } from '../api/openapi.ts'
+import type { OpenApiDocument } from '../api/openapi-document.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
 import { pageCss } from './page.ts'

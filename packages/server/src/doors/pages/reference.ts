@@ -1,13 +1,17 @@
-import type { OpenApiDocument } from '../api/openapi.ts'
+import {
+  followResponse,
+  followSchema,
+  type JsonContent,
+  type JsonSchema,
+  type OpenApiDocument,
+} from '../api/openapi-document.ts'
 import { type Html, html } from './html.ts'
-import { type JsonSchema, notation } from './schema-notation.ts'
+import { type Follow, notation } from './schema-notation.ts'
 
 /** The API reference for people: one page, made from the OpenAPI document, with nothing to load from elsewhere. */
 export function referencePage(document: OpenApiDocument): string {
   const base = document.servers?.[0]?.url ?? ''
-  const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
-    item?.post ? [{ path, ...readOperation(item.post as OperationObject) }] : [],
-  )
+  const operations = Object.keys(document.paths).map((path) => readOperation(document, path))
   const families = [...Map.groupBy(operations, ({ tag }) => tag)]
   return html`<!doctype html>
 <html lang="en">
@@ -27,7 +31,7 @@ ${families.map(
 </nav>
 <main>
 <p>${document.info.description ?? ''} Send <code>Authorization: Bearer …</code> with a session, an API key or a
-repository token. For machines there is <a href="/openapi.json">openapi.json</a>; limits are at
+repository token; a session acts in the organization that <code>Trellis-Org: …</code> names. For machines there is <a href="/openapi.json">openapi.json</a>; limits are at
 <a href="/limits">/limits</a>.</p>
 ${operations.map((operation) => section(base, operation))}
 </main>
@@ -47,20 +51,9 @@ section { border-top: 1px solid var(--line); padding: 1rem 0; }
 section h3 { font-family: ui-monospace, monospace; margin: 0; }
 pre { background: var(--code); padding: .8rem; overflow: auto; border-radius: 6px; font-size: .85rem; }
 table { border-collapse: collapse; font-size: .85rem; } td { padding: .15rem 1rem .15rem 0; vertical-align: top; }
+td pre { margin: 0; padding: .1rem .4rem; }
 @media (max-width: 50rem) { body { display: block } nav { position: static; height: auto; border: 0 } }
 `
-
-interface OperationObject {
-  tags?: string[]
-  summary?: string
-  description?: string
-  requestBody?: Content
-  responses?: Record<string, Content>
-}
-
-interface Content {
-  content?: { 'application/json'?: { schema?: JsonSchema } }
-}
 
 interface Declared {
   status: string
@@ -69,56 +62,54 @@ interface Declared {
   data: string
 }
 
-const schemaOf = (content: Content | undefined): JsonSchema =>
-  content?.content?.['application/json']?.schema ?? {}
+const schemaOf = (content: JsonContent | undefined): JsonSchema => content?.['application/json'].schema ?? {}
 
-function readOperation(operation: OperationObject) {
-  const errors = Object.entries(operation.responses ?? {}).flatMap(([status, response]) =>
-    status === '200' ? [] : (schemaOf(response).oneOf ?? []).flatMap((one) => readError(status, one)),
+function readOperation(document: OpenApiDocument, path: string) {
+  const { post } = document.paths[path] ?? { post: { responses: {} } }
+  const follow: Follow = (schema) => followSchema(document, schema)
+  const errors = Object.entries(post.responses).flatMap(([status, response]) =>
+    status === '200'
+      ? []
+      : (schemaOf(followResponse(document, response).content).oneOf ?? []).flatMap((one) =>
+          readError(follow, status, one),
+        ),
   )
   return {
-    tag: operation.tags?.[0] ?? '',
-    summary: operation.summary ?? '',
-    description: operation.description ?? '',
-    input: schemaOf(operation.requestBody),
-    output: schemaOf(operation.responses?.['200']),
+    path,
+    tag: post.tags?.[0] ?? '',
+    summary: post.summary ?? '',
+    description: post.description ?? '',
+    input: notation(follow, schemaOf(post.requestBody?.content)),
+    output: notation(follow, schemaOf(post.responses['200']?.content)),
+    example: post.requestBody?.content['application/json'].example ?? {},
     errors,
   }
 }
 
-function readError(status: string, { properties = {} }: JsonSchema): Declared[] {
-  const { code, message, data = {} } = properties
+function readError(follow: Follow, status: string, one: JsonSchema): Declared[] {
+  const { code, message, data = {} } = follow(one).properties ?? {}
   if (code?.const === undefined) return []
-  return [{ status, code: String(code.const), message: String(message?.default ?? ''), data: notation(data) }]
+  const text = String(message?.default ?? '')
+  return [{ status, code: String(code.const), message: text, data: notation(follow, data) }]
 }
 
-function section(base: string, operation: { path: string } & ReturnType<typeof readOperation>): Html {
+function section(base: string, operation: ReturnType<typeof readOperation>): Html {
   const { path, summary, description, input, output, errors } = operation
   return html`<section id="${path.slice(1)}">
 <h3>POST ${path}</h3>
 <p>${summary}. ${description}</p>
-<details open><summary>Request</summary><pre>${notation(input)}</pre></details>
-<details><summary>Response</summary><pre>${notation(output)}</pre></details>
+<details open><summary>Request</summary><pre>${input}</pre></details>
+<details><summary>Response</summary><pre>${output}</pre></details>
 <details><summary>Errors</summary><table>${errors.map(
     ({ status, code, message, data }) =>
-      html`<tr><td>${status}</td><td><code>${code}</code></td><td>${message}</td><td><code>${data}</code></td></tr>`,
+      html`<tr><td>${status}</td><td><code>${code}</code></td><td>${message}</td><td><pre>${data}</pre></td></tr>`,
   )}</table></details>
-<details><summary>curl</summary><pre>${curl(base, path, input)}</pre></details>
+<details><summary>curl</summary><pre>${curl(base, operation)}</pre></details>
 </section>
 `
 }
 
-function curl(base: string, path: string, { properties = {}, required = [] }: JsonSchema): string {
-  const example = Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {})]))
+function curl(base: string, { path, example }: { path: string; example: unknown }): string {
   return `curl ${base}${path} -H "authorization: Bearer $TRELLIS_KEY" \\
   -H 'content-type: application/json' -d '${JSON.stringify(example)}'`
-}
-
-function exampleOf(schema: JsonSchema): unknown {
-  if (schema.enum) return schema.enum[0]
-  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
-  if (schema.type === 'boolean') return true
-  if (schema.type === 'array') return []
-  if (schema.properties) return {}
-  return schema.format === 'email' ? 'ana@example.com' : 'example'
 }
