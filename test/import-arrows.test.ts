@@ -113,6 +113,39 @@ describe('import arrows in the server', () => {
   )
 })
 
+describe('SQL', () => {
+  /** Where a look at another domain's table saves every caller a second query. Each is a join, and none writes. */
+  const LOOKS = [
+    'access/credentials.ts agent_registrations',
+    'access/credentials.ts agent_tokens',
+    'access/credentials.ts anonymous_callers',
+    'access/credentials.ts api_keys',
+    'access/credentials.ts members',
+    'access/credentials.ts orgs',
+    'access/credentials.ts repo_tokens',
+    'access/credentials.ts repos',
+    'agents/store.ts orgs',
+    'invites/store.ts orgs',
+    'invites/store.ts repos',
+    'orgs/store.ts users',
+    'tokens/store.ts repos',
+    'webhooks/line-store.ts workers',
+    'webhooks/store.ts orgs',
+    'webhooks/store.ts repos',
+  ]
+
+  it("is about a domain's own tables, but for looks that are listed, and never writes to another's", async () => {
+    const { owners, queries } = await readQueries()
+    assert.ok(queries.length > 100 && owners.size > 20)
+    const foreign = queries.filter(({ file, table }) => owners.get(table) !== folderOf(file))
+    assert.deepEqual([...new Set(foreign.map(({ file, table }) => `${file} ${table}`))].toSorted(), LOOKS)
+    assert.deepEqual(
+      foreign.filter(({ verb }) => !/^(selectFrom|innerJoin|leftJoin)$/.test(verb)),
+      [],
+    )
+  })
+})
+
 describe('import arrows between packages', () => {
   it('the contract imports nothing of the other packages', async () => {
     for await (const file of glob('packages/contract/src/**/*.ts')) {
@@ -121,6 +154,24 @@ describe('import arrows between packages', () => {
     }
   })
 })
+
+/** Every query of the server, and who owns its table. A table belongs to the folder that declares its type. */
+async function readQueries() {
+  const owners = new Map<string, string>()
+  const queries: { file: string; verb: string; table: string }[] = []
+  for await (const path of glob(`${SERVER}/**/*.ts`)) {
+    const file = relative(SERVER, path)
+    if (/\.test\.ts$|^testing\/|\/migrations\//.test(file)) continue
+    const source = await readFile(path, 'utf8')
+    for (const [, tables = ''] of source.matchAll(/^export interface \w+Tables \{\n(.*?)\n\}/gms))
+      for (const [, table = ''] of tables.matchAll(/^ {2}(\w+):/gm)) owners.set(table, folderOf(file))
+    for (const [, verb = '', table = ''] of source.matchAll(
+      /\b(selectFrom|innerJoin|leftJoin|insertInto|updateTable|deleteFrom|preparedInsert<Schema, )\(?\s*'(\w+)/g,
+    ))
+      queries.push({ file, verb, table })
+  }
+  return { owners, queries }
+}
 
 async function readImports(): Promise<Import[]> {
   const found: Import[] = []

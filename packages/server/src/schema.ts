@@ -38,5 +38,12 @@ export type Database = AnyDatabase<Schema>
 /** For reading, inside a transaction or not. */
 export type Db = Kysely<Schema>
 
-/** For writing: only `Database.transact` makes one. */
+/**
+ * For writing: only `Database.transact` makes one.
+ *
+ * Quotas and rules that look before they write hold a lock meanwhile, taken by name: `throttles.lockIn` for an address,
+ * `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
+ * this order, so that no two wait for each other: address, organization, memberships, repository, what belongs to the
+ * repository (tokens, invites, webhooks), counters of event logs (`events.append`), lines of webhooks.
+ */
 export type Tx = Transaction<Schema>

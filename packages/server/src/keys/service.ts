@@ -77,12 +77,11 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
       const owner = ownerOf(caller)
       const limit = limits.keysPerUser
       return database.transact(async (tx) => {
+        await orgs.lockIn(tx, owner.orgId)
         await orgs.requireStillMemberIn(tx, caller)
-        const key = await createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
-        // After the event: from then on others who make a key here wait, so that each is counted.
-        const count = await store.countKeys(tx, owner)
-        if (count > limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: count - 1 })
-        return key
+        const observed = await store.countKeys(tx, owner)
+        if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed })
+        return createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
       })
     },
 

@@ -185,7 +185,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       // Not a matter of the role in any organization: whoever may speak for a person may found one for them.
       if (!scopePowers(caller.scopes).has('org:admin')) throw forbidden('scope_missing')
       return database.transact(async (tx) => {
-        const owned = await store.lockAndCountOwned(tx, caller.actor.id)
+        const owned = await store.countOwned(tx, caller.actor.id)
         if (owned >= limits.orgsPerUser)
           throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: limits.orgsPerUser, observed: owned })
         const org = await store.insertOrg(tx, newOrg(input.slug, input.name ?? input.slug, null))
@@ -264,8 +264,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       return database.transact(async (tx) => {
         const current = await store.lockOrg(tx, org.id)
         if (!current) throw forbidden('not_a_member')
-        if ((await store.lockAndCountOwned(tx, caller.actor.id)) <= 1)
-          throw new Fault('ORG_LAST_OWNED', { slug })
+        if ((await store.countOwned(tx, caller.actor.id)) <= 1) throw new Fault('ORG_LAST_OWNED', { slug })
         if (current.repo_count > 0) throw new Fault('ORG_HAS_REPOS', { slug, repoCount: current.repo_count })
         await events.append(tx, {
           ...by(inside),
@@ -278,13 +277,13 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       })
     },
 
-    /** Counts a repository that is being made, within the organization's quota. */
-    async addRepoIn(tx: Tx, orgId: string, limit: number): Promise<void> {
-      if (!(await store.addRepo(tx, orgId, limit)))
-        throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: limit, projected: limit + 1 })
-    },
+    /** Counts a repository that is being made; false when that would be more than `limit`. Locks the organization. */
+    addRepoIn: store.addRepo,
 
     subtractRepoIn: store.subtractRepo,
+
+    /** Until the transaction ends nobody else changes the organization or who is in it. */
+    lockIn: store.lockOrg,
 
     /** As of now, not as of when the caller came in. */
     isFrozenIn: store.isFrozen,

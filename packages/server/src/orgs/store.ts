@@ -85,8 +85,8 @@ export const listMemberships = (
     .limit(limit)
     .execute()
 
-/** How many organizations a person owns; until the transaction ends nobody else counts them. */
-export async function lockAndCountOwned(tx: Tx, userId: string): Promise<number> {
+/** How many organizations a person owns. Locks their memberships: until the transaction ends nobody else counts them. */
+export async function countOwned(tx: Tx, userId: string): Promise<number> {
   await tx
     .updateTable('members')
     .set((eb) => ({ role: eb.ref('role') }))

@@ -102,6 +102,8 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
     const { provisional } = caller.org
     const now = clock()
+    const limit = provisional ? limits.provisionalRepos : limits.reposPerOrg
+    const isCounted = await orgs.addRepoIn(tx, caller.org.id, limit)
     if (sizeBytes) await requireOrgRoomIn(tx, caller, sizeBytes)
     const repo = await store.insert(tx, {
       id: newId('repo'),
@@ -118,7 +120,8 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       updated_at: now,
     })
     if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
-    await orgs.addRepoIn(tx, caller.org.id, provisional ? limits.provisionalRepos : limits.reposPerOrg)
+    if (!isCounted)
+      throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: limit, projected: limit + 1 })
     await events.append(tx, {
       ...by(caller),
       scope: repoScope(repo.id),
@@ -129,7 +132,15 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     return repo
   }
 
-  async function noteRemovalIn(tx: Tx, author: Author, repo: store.RepoRow | undefined): Promise<boolean> {
+  /** `remove` gives the repository it removed, if it still had to be. */
+  async function removeIn(
+    tx: Tx,
+    author: Author,
+    orgId: string,
+    remove: () => Promise<store.RepoRow | undefined>,
+  ): Promise<boolean> {
+    await orgs.lockIn(tx, orgId)
+    const repo = await remove()
     if (!repo) return false
     await orgs.subtractRepoIn(tx, repo.org_id)
     await events.append(tx, {
@@ -156,6 +167,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       return { repo: await open(inside, name, power), inside }
     },
 
+    /** Until the transaction ends nobody else changes the row, or what is counted under this lock. */
     lockIn: store.lock,
     setRefRulesIn: store.setRefRules,
     recordChangeIn: store.recordChange,
@@ -176,9 +188,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
 
     /** Removes the repositories whose time is over. */
     async deleteExpired(): Promise<void> {
-      for (const { id } of await store.listExpired(database.db, clock()))
-        await database.transact(async (tx) =>
-          noteRemovalIn(tx, bySystem, await store.removeExpired(tx, id, clock())),
+      for (const { id, org_id } of await store.listExpired(database.db, clock()))
+        await database.transact((tx) =>
+          removeIn(tx, bySystem, org_id, () => store.removeExpired(tx, id, clock())),
         )
     },
 
@@ -264,10 +276,10 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     },
 
     async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
-      const { id } = await open(caller, name, 'repo:admin')
+      const { id, org_id } = await open(caller, name, 'repo:admin')
       requireThawed(caller)
       return database.transact(async (tx) => {
-        if (!(await noteRemovalIn(tx, by(caller), await store.remove(tx, id))))
+        if (!(await removeIn(tx, by(caller), org_id, () => store.remove(tx, id))))
           throw new Fault('REPO_NOT_FOUND', { name })
         return { deleted: true }
       })

@@ -72,8 +72,8 @@ export const findById = (q: Db, id: string, now: number): Promise<RepoRow | unde
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .executeTakeFirst()
 
-export const listExpired = (q: Db, now: number): Promise<{ id: string }[]> =>
-  q.selectFrom('repos').select('id').where('expires_at', '<=', now).limit(1000).execute()
+export const listExpired = (q: Db, now: number): Promise<{ id: string; org_id: string }[]> =>
+  q.selectFrom('repos').select(['id', 'org_id']).where('expires_at', '<=', now).limit(1000).execute()
 
 interface RepoPage {
   orgId: string

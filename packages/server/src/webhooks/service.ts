@@ -72,6 +72,8 @@ export function createWebhooksService(deps: WebhooksDeps) {
   ) {
     const { secret, columns } = signing.first()
     const now = clock()
+    await repos.lockIn(tx, repo.id)
+    const count = await store.countWebhooks(tx, repo.id)
     const created = await store.insertWebhook(
       tx,
       {
@@ -94,11 +96,9 @@ export function createWebhooksService(deps: WebhooksDeps) {
       new URL(url).origin,
     )
     if (!created) throw invalid(['webhook'], 'This repository has a webhook of that name')
-    await events.append(tx, { ...told(by(caller), created), type: 'webhook.created' })
-    // After the event: from then on others who make one here wait, so that each is counted.
-    const count = await store.countWebhooks(tx, repo.id)
     const limit = limits.webhooksPerRepo
-    if (count > limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: count - 1 })
+    if (count >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: count })
+    await events.append(tx, { ...told(by(caller), created), type: 'webhook.created' })
     return { ...present(created), secret }
   }
 

@@ -10,7 +10,7 @@ import {
   registerAgent,
   sessionCookieOf,
   useApp,
-} from './testing/index.ts'
+} from '../testing/index.ts'
 
 const HOUR = 60 * 60_000
 
