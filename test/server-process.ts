@@ -53,6 +53,7 @@ export async function startServer(
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: data,
       TRELLIS_LOG_LEVEL: 'error',

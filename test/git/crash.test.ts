@@ -13,6 +13,7 @@ import {
   type Sandbox,
   type ServerProcess,
   startServer,
+  until,
   withSmallHistory,
 } from './harness.ts'
 
@@ -77,7 +78,9 @@ for (const [title, create, rounds] of [
       for (let round = 0; round < rounds; round++) {
         let killed = false
         const pushing = pushers.map((pusher, i) => keepPushing(pusher, `${round}-${i}`, () => killed))
-        await new Promise((wake) => setTimeout(wake, 100 + Math.random() * 900))
+        const earlier = accepted
+        await until('a push is accepted', () => accepted > earlier)
+        await new Promise((wake) => setTimeout(wake, Math.random() * 900))
         await server.kill()
         killed = true
         await Promise.all(pushing)

@@ -109,6 +109,9 @@ export function createClient(dir: string, { version = 2, token, config = {} }: C
     'protocol.version': String(version),
     'init.defaultBranch': 'main',
     'gc.auto': '0',
+    // Otherwise most commands start another that looks whether there is anything to tidy.
+    'maintenance.auto': 'false',
+    'core.fsync': 'none',
     'advice.detachedHead': 'false',
     'protocol.file.allow': 'always',
     ...(token && { 'http.extraHeader': `Authorization: Bearer ${token}` }),
@@ -403,7 +406,13 @@ export async function startServer(
   env: Record<string, string | undefined> = {},
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, TRELLIS_LISTEN: '127.0.0.1:0', TRELLIS_DATA: dataDir, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      TRELLIS_LISTEN: '127.0.0.1:0',
+      TRELLIS_DATA: dataDir,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const url = await listening(child)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import type { Generated, Kysely, Transaction } from 'kysely'
-import { onEachDatabase, useDatabase } from '../testing/index.ts'
+import { onEachDatabase, useDatabase } from '../testing/databases.ts'
 import type { Migration } from './migrations/index.ts'
 import { prepared, preparedInsert } from './prepared.ts'
 

@@ -1,5 +1,6 @@
 import { APIError, betterAuth } from 'better-auth'
-import { bearer, genericOAuth } from 'better-auth/plugins'
+import { bearer } from 'better-auth/plugins/bearer'
+import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'

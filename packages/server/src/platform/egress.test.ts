@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startReceiver } from '../testing/index.ts'
+import { startReceiver } from '../testing/receiver.ts'
 import { createTransport } from '../webhooks/transport.ts'
 import { createEgress, EgressRefused, type Resolve } from './egress.ts'
 

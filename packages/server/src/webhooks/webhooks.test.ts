@@ -63,7 +63,7 @@ onEachDatabase('webhooks', (create) => {
     for (;;) {
       const all = await deliveries(name)
       if (all.length > 0 && all.every(settled)) return all
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
   const ended = ({ status }: WebhookDeliveryDetail) => status !== 'pending'

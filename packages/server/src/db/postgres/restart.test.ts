@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createPostgres, cutConnections, useDatabase } from '../../testing/index.ts'
+import { createPostgres, useDatabase } from '../../testing/databases.ts'
+import { cutConnections } from '../../testing/postgres.ts'
 import type { Migration } from '../migrations/index.ts'
 
 interface Notes {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSqlite, type TestDatabase, useDatabase } from '../../testing/index.ts'
+import { createSqlite, type TestDatabase, useDatabase } from '../../testing/databases.ts'
 import type { Migration } from '../migrations/index.ts'
 
 interface Notes {

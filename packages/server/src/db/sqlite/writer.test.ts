@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSqlite } from '../../testing/index.ts'
+import { createSqlite } from '../../testing/databases.ts'
 import { openDatabase } from '../database.ts'
 import type { Migration } from '../migrations/index.ts'
 
