@@ -13,6 +13,8 @@ import { normalAddress, statusOf } from './registration-state.ts'
 import * as store from './store.ts'
 
 const REGISTRATION_MS = 24 * 60 * 60 * 1000
+/** The registrations of an address are counted over this time. */
+const REGISTRATIONS_WINDOW_MS = 24 * 60 * 60 * 1000
 /** For so long an old link still tells what became of the agent. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000
 const CODE_MS = 10 * 60 * 1000
@@ -53,7 +55,7 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
     if (address === undefined) return
     await throttles.take(`register address ${address}`, {
       count: limits.registrationsPerAddress,
-      windowMs: REGISTRATION_MS,
+      windowMs: REGISTRATIONS_WINDOW_MS,
     })
   }
 

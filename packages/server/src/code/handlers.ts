@@ -4,7 +4,7 @@ import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
 import type { RefsService } from './refs.ts'
-import type { RulesService } from './rules.ts'
+import type { RulesService } from './rules-service.ts'
 
 export const gitHandlers = (
   refs: RefsService,
@@ -42,7 +42,7 @@ export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
   delete: (input, { caller }) => rules.delete(caller, input),
 })
 
-export const historyHandlers = (
+export const originHandlers = (
   forks: ForksService,
   imports: ImportsService,
 ): Pick<NonNullable<Handlers['repos']>, 'fork' | 'import'> => ({

@@ -17,7 +17,7 @@ import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createFetchService } from './fetch.ts'
 import { createForksService } from './forks.ts'
-import { gitHandlers, historyHandlers, rulesHandlers } from './handlers.ts'
+import { gitHandlers, originHandlers, rulesHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
@@ -26,7 +26,7 @@ import { createPushService } from './push.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
-import { createRulesService } from './rules.ts'
+import { createRulesService } from './rules-service.ts'
 import { createSigners } from './signers.ts'
 
 /** A burst of pushes is looked at once, when it is over or has lasted for long. */
@@ -96,7 +96,7 @@ export function createCodeModule(needs: CodeNeeds) {
     handlers: {
       git: gitHandlers(refs, commits, browse),
       rules: rulesHandlers(createRulesService(needs)),
-      repos: historyHandlers(forks, imports),
+      repos: originHandlers(forks, imports),
     },
     work: [
       hinted({

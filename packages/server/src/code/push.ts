@@ -6,10 +6,11 @@ import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
+import { inPushReport } from '../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { Landings, RefChange, Refused } from './landing.ts'
-import { inGitsReport, mindsForce } from './ref-rules.ts'
+import { mindsForce } from './ref-rules.ts'
 import { headRef, type Repositories } from './repositories.ts'
 
 interface PushDeps {
@@ -142,7 +143,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       )
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
-        if (error instanceof Fault) return error.message
+        if (error instanceof Fault) return inPushReport(error)
         throw error
       })
       const results = push.commands.map((command) => ({
@@ -166,7 +167,7 @@ function outcome(
   if (typeof landed === 'string') return landed
   if (push.capabilities.atomic && refused.size > 0) return explanations.atomic
   const result = command.ref && landed.get(command.ref)
-  if (result instanceof Fault) return inGitsReport(result)
+  if (result instanceof Fault) return inPushReport(result)
   return result ? explanations[result] : null
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorData, RefRefusals, RefRule, Role } from '@trellis/contract'
+import type { RefRefusals, RefRule, Role } from '@trellis/contract'
 import { type Caller, can } from '../access/caller.ts'
 import { compileRefPatterns, DEFAULT_BRANCH } from '../access/ref-patterns.ts'
 import type { RefName } from '../git/names.ts'
@@ -115,11 +115,4 @@ function explain(
   const who = roles.length > 0 ? `; allowed for ${roles.map((role) => `${role}s`).join(' and ')}` : ''
   const where = pattern === DEFAULT_BRANCH ? 'the default branch' : pattern
   return `${what} by the rule for ${where}${who}`
-}
-
-/** The reason as git shows it, behind the name of a ref. */
-export function inGitsReport({ message, data }: Fault): string {
-  const { issues } = data as ErrorData<'BAD_REQUEST'>
-  const text = issues?.[0]?.message ?? message
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }

@@ -20,13 +20,13 @@ import { createGitDoor, createGitFront, type GitDoorDeps } from './git/door.ts'
 import type { BodyLimit } from './http/body.ts'
 import type { Door, Route } from './http/door.ts'
 import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
+import { createPagesFront } from './pages/door.ts'
 import { createForms } from './pages/forms.ts'
-import { createPagesFront } from './pages/front.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
-import { createPages } from './pages/pages.ts'
-import { createRouter } from './pages/routes.ts'
+import { createRouter } from './pages/router.ts'
+import { createPageRoutes } from './pages/routes.ts'
 
 /** The services that doors lead to. */
 type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'> &
@@ -120,7 +120,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         'POST /claim': counted(claim.post),
         [`GET ${INVITE_PREFIX}*`]: counted(invite.get),
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
-        ...createPages({
+        ...createPageRoutes({
           baseUrl,
           limits,
           isReady: async () => !deps.isStopping() && (await database.answers()),

@@ -187,11 +187,13 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     },
 
     /** Removes the repositories whose time is over. */
-    async deleteExpired(): Promise<void> {
-      for (const { id, org_id } of await store.listExpired(database.db, clock()))
+    async deleteExpired(signal: AbortSignal): Promise<void> {
+      for (const { id, org_id } of await store.listExpired(database.db, clock())) {
+        if (signal.aborted) return
         await database.transact((tx) =>
           removeIn(tx, bySystem, org_id, () => store.removeExpired(tx, id, clock())),
         )
+      }
     },
 
     /** How many bytes a repository may still grow by. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** A receiver that has failed for this long is given up. */
 export const GIVE_UP_AFTER_MS = 5 * 24 * 60 * 60 * 1000
 
-/** How far from its place in the schedule an attempt may be, as a part of the delay. */
+/** How far from its place in the schedule (`TRELLIS_WEBHOOK_RETRY_SECONDS`) an attempt may be, as a part of the delay. */
 const JITTER = 0.1
 
 /**

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { ErrorData } from '@trellis/contract'
 import type { Caller } from '../../access/caller.ts'
 import type { Bytes, FetchService } from '../../code/fetch.ts'
 import type { PushService } from '../../code/push.ts'
@@ -9,6 +8,7 @@ import { releaseChunk } from '../../git/clones/shared-buffers.ts'
 import { parseProtocolVersion, type Service } from '../../git/protocol/advertisement.ts'
 import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
 import { Fault } from '../../platform/fault.ts'
+import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, isWhole, takeArrived } from '../http/body.ts'
@@ -39,22 +39,18 @@ export const createGitFront = (baseUrl: string): DoorFront => ({
     const challenge = status === 401 && {
       'www-authenticate': ['Basic realm="Trellis"', bearerChallenge(baseUrl)],
     }
-    send(exchange, status, 'text/plain; charset=utf-8', `${explain(error, message)}\n`, {
-      ...headers,
-      ...challenge,
-    })
+    send(
+      exchange,
+      status,
+      'text/plain; charset=utf-8',
+      `${error instanceof Fault ? inTerminalWords(error) : message}\n`,
+      {
+        ...headers,
+        ...challenge,
+      },
+    )
   },
 })
-
-/** What a person at a terminal can act on. */
-function explain(error: unknown, message: string): string {
-  if (!(error instanceof Fault)) return message
-  if (error.code === 'UNAUTHENTICATED')
-    return 'Sign in: any user name, and an API key, repository token or session as the password'
-  const { reason } = error.data as ErrorData<'FORBIDDEN'>
-  if (reason === 'write_frozen') return 'This repository is read-only, or its organization is frozen'
-  return reason ? `${message} (${reason})` : message
-}
 
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
 export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps): Door['handle'] {

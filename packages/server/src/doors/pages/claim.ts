@@ -9,8 +9,8 @@ import { limitedAddress } from '../entry/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
+import { readable, redirect, sendPage } from './layout.ts'
 import { loginPath } from './login.ts'
-import { readable, redirect, sendPage } from './page.ts'
 
 export interface ClaimPageDeps {
   agents: AgentsService

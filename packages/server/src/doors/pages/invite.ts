@@ -3,7 +3,7 @@ import type { InvitesService } from '../../invites/service.ts'
 import { Fault } from '../../platform/fault.ts'
 import { type Exchange, send, sendJson } from '../http/exchange.ts'
 import { html } from './html.ts'
-import { readable, sendPage } from './page.ts'
+import { readable, sendPage } from './layout.ts'
 
 export interface InvitePageDeps {
   invites: InvitesService

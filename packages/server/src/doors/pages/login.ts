@@ -6,7 +6,7 @@ import type { RateLimit } from '../entry/rate-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { html } from './html.ts'
-import { redirect, sendPage } from './page.ts'
+import { redirect, sendPage } from './layout.ts'
 
 interface LoginDeps {
   auth: Auth

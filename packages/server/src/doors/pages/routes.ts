@@ -1,24 +1,51 @@
-import type { Door, Routes } from '../http/door.ts'
-import { notFound, wrongMethod } from '../http/failure.ts'
+import type { Config } from '../../platform/config.ts'
+import { generateOpenApi } from '../api/openapi.ts'
+import type { OpenApiDocument } from '../api/openapi-document.ts'
+import type { Route, Routes } from '../http/door.ts'
+import { send, sendJson } from '../http/exchange.ts'
+import { pageCss } from './layout.ts'
+import { presentLimits } from './limits.ts'
+import { referenceCss, referencePage } from './reference.ts'
 
-/** Answers by method and path. */
-export function createRouter(routes: Routes): Door['handle'] {
-  const known = new Set(Object.keys(routes).map((route) => route.slice(route.indexOf(' ') + 1)))
-
-  return (exchange) => {
-    const { path, request } = exchange
-    const method = answeredAs(request.method)
-    const pattern = known.has(path) ? path : `${path.slice(0, path.indexOf('/', 1))}/*`
-    if (!known.has(pattern)) throw notFound()
-    exchange.route = pattern
-    const route = routes[`${method} ${pattern}`]
-    if (!route)
-      throw wrongMethod(
-        ['GET', 'HEAD', 'POST'].filter((other) => `${answeredAs(other)} ${pattern}` in routes).join(', '),
-      )
-    return route(exchange)
-  }
+interface PageRoutesDeps {
+  baseUrl: string
+  limits: Config['limits']
+  /** Whether the server can do its work: the database answers, and it is not about to stop. */
+  isReady(): Promise<boolean>
+  metrics: Route
 }
 
-/** HEAD asks for what GET would answer, without the body. */
-const answeredAs = (method: string | undefined) => (method === 'HEAD' ? 'GET' : method)
+const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+/** Everything that is read with GET at a path of its own. */
+export function createPageRoutes({ baseUrl, limits, isReady, metrics }: PageRoutesDeps): Routes {
+  let document: Promise<OpenApiDocument> | undefined
+  const openApi = () => {
+    document ??= generateOpenApi(baseUrl)
+    return document
+  }
+
+  return {
+    'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
+    'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
+    'GET /readyz': async (exchange) => {
+      const ready = await isReady()
+      sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
+    },
+    'GET /metrics': metrics,
+    'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
+    'GET /openapi.json': async (exchange) =>
+      sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
+    'GET /reference': async (exchange) =>
+      send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
+        'content-security-policy': PAGE_POLICY,
+        'cache-control': 'public, max-age=300',
+      }),
+    'GET /page.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', pageCss, { 'cache-control': 'public, max-age=300' }),
+    'GET /reference.css': (exchange) =>
+      send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
+        'cache-control': 'public, max-age=300',
+      }),
+  }
+}

@@ -4,7 +4,7 @@ import type { DoorFront } from '../http/door.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type Failure, failureOf } from '../http/failure.ts'
 import { html } from './html.ts'
-import { sendPage } from './page.ts'
+import { sendPage } from './layout.ts'
 
 /** The door of everything that has a path of its own. A browser is told on a page what went wrong, a program in JSON. */
 export const createPagesFront = (baseUrl: string): DoorFront => ({

@@ -1,0 +1,22 @@
+import type { Config } from '../../platform/config.ts'
+
+/** The limits in force, for machines: what, how much, of which unit. */
+export function presentLimits(limits: Config['limits']) {
+  return {
+    requests: {
+      perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
+      perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
+    },
+    body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
+    repository: { bytes: limits.repoBytes, webhooks: limits.webhooksPerRepo },
+    organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
+    provisional: {
+      seconds: limits.provisionalMs / 1000,
+      repositories: limits.provisionalRepos,
+      bytes: limits.provisionalBytes,
+      agentsPerAddressAndDay: limits.registrationsPerAddress,
+      repositoriesPerAddress: limits.anonymousReposPerAddress,
+    },
+    user: { ownedOrganizations: limits.orgsPerUser, keysPerOrganization: limits.keysPerUser },
+  }
+}
