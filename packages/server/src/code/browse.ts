@@ -32,6 +32,7 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async listCommits(
       caller: Caller,
       input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
+      signal: AbortSignal,
     ) {
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
@@ -39,9 +40,9 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       // Nothing is wrong with an empty repository: it has no commits.
       if (!place && input.ref === undefined && !(await revisions.findOid(repo, undefined)))
         return { items: [], nextCursor: null }
-      const from = place?.oid ?? (await revisions.commitAt(repo, input.ref))
+      const from = place?.oid ?? (await revisions.commitAt(repo, input.ref, signal))
       const skip = place?.offset ?? 0
-      const { commits, more } = await repositories.withGit(repo, undefined, async (opened) => {
+      const { commits, more } = await repositories.withGit(repo, signal, async (opened) => {
         const isThere = await withObjects(opened, (objects) => objects.findCommit(from))
         if (!isThere) return { commits: [], more: false }
         return listCommits(opened, { from, skip, limit: input.limit, ...(path && { path }) })
@@ -50,10 +51,14 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       return { items: commits.map(presentCommit), nextCursor }
     },
 
-    async getCommit(caller: Caller, input: { name: string; ref: string }): Promise<Commit> {
+    async getCommit(
+      caller: Caller,
+      input: { name: string; ref: string },
+      signal: AbortSignal,
+    ): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const oid = await revisions.commitAt(repo, input.ref)
-      const commit = await repositories.withGit(repo, undefined, (opened) =>
+      const oid = await revisions.commitAt(repo, input.ref, signal)
+      const commit = await repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, (objects) => objects.findCommit(oid)),
       )
       if (!commit) throw missing(repo, input.ref)
@@ -63,15 +68,16 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async getTree(
       caller: Caller,
       input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
+      signal: AbortSignal,
     ) {
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const place = readPlace(input.cursor)
-      const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref))
+      const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref, signal))
       const offset = place?.offset ?? 0
-      return repositories.withGit(repo, undefined, (opened) =>
+      return repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, async (objects) => {
-          const entries = await objects.findDirectory(commit, path)
+          const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
           if (!entries) throw missing(repo, path ?? commit)
           const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
           const end = offset + page.length
@@ -94,16 +100,17 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async getBlob(
       caller: Caller,
       input: { name: string; oid?: string | undefined; ref?: string | undefined; path?: string | undefined },
+      signal: AbortSignal,
     ) {
       if ((input.oid === undefined) === (input.path === undefined))
         throw invalid([], 'Give either oid, or path with an optional ref')
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
-      const commit = path && (await revisions.commitAt(repo, input.ref))
-      return repositories.withGit(repo, undefined, (opened) =>
+      const commit = path && (await revisions.commitAt(repo, input.ref, signal))
+      return repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, async (objects) => {
-          const oid = commit ? (await objects.findEntry(commit, path))?.oid : parseOid(wanted)
+          const oid = commit ? (await objects.findAt(commit, path))?.oid : parseOid(wanted)
           const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
           if (!oid || !bytes) throw missing(repo, wanted)
           return { oid, size: bytes.length, ...encode(bytes) }
@@ -114,11 +121,12 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     async compare(
       caller: Caller,
       input: { name: string; base: string; head: string; mode: 'two-dot' | 'three-dot'; patches: boolean },
+      signal: AbortSignal,
     ) {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const base = await revisions.commitAt(repo, input.base)
-      const head = await revisions.commitAt(repo, input.head)
-      const found = await repositories.withGit(repo, undefined, (opened) =>
+      const base = await revisions.commitAt(repo, input.base, signal)
+      const head = await revisions.commitAt(repo, input.head, signal)
+      const found = await repositories.withGit(repo, signal, (opened) =>
         compareCommits(opened, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
       )
       return {
@@ -159,7 +167,7 @@ function refuseLarge(error: unknown): never {
   if (!(error instanceof ObjectTooLarge)) throw error
   throw new Fault('PAYLOAD_TOO_LARGE', {
     scope: 'git_workspace_memory',
-    limit: MAX_BLOB_BYTES,
+    limit: error.limit,
     observed: error.size,
   })
 }

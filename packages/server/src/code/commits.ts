@@ -11,6 +11,7 @@ import {
 import type { ObjectType } from '../git/objects/format.ts'
 import { mergeCommits } from '../git/objects/merge.ts'
 import { describeTips, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { InvalidTree } from '../git/objects/tree-editor.ts'
 import type { QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
@@ -116,7 +117,7 @@ export function createCommitsService(deps: CommitsDeps) {
   }
 
   return {
-    async create(caller: Caller, input: NewCommitInput) {
+    async create(caller: Caller, input: NewCommitInput, signal: AbortSignal) {
       const ref = requireBranch(input.branch)
       const changes = input.changes.map(decode)
       const committer = await signers.personOf(caller, input.committer ?? input.author, 'committer')
@@ -128,7 +129,7 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.expectedHead !== undefined && input.expectedHead !== before)
         throw new Fault('STALE_REF', where)
       const parent = await parentFor(repo, ref, before, input.parent)
-      return repositories.withQuarantine(repo, undefined, async (quarantined) => {
+      return repositories.withQuarantine(repo, signal, async (quarantined) => {
         const made = await writeCommit(quarantined, quarantined.objectsDir, {
           ...(parent && { parent }),
           changes,
@@ -151,7 +152,7 @@ export function createCommitsService(deps: CommitsDeps) {
       })
     },
 
-    async merge(caller: Caller, input: MergeInput) {
+    async merge(caller: Caller, input: MergeInput, signal: AbortSignal) {
       const ref = requireBranch(input.branch)
       const author = await signers.personOf(caller, input.author, 'author')
       const committer = await signers.callerOf(caller)
@@ -160,10 +161,10 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.expectedHead !== undefined && input.expectedHead !== ours)
         throw new Fault('STALE_REF', { name: repo.name, ref })
       if (!ours) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.branch })
-      const theirs = await revisions.commitAt(repo, input.from)
+      const theirs = await revisions.commitAt(repo, input.from, signal)
       const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
 
-      return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
+      return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
         const result = await mergeCommits(opened, quarantined.objectsDir, {
           ours,
           theirs,
@@ -195,12 +196,12 @@ export function createCommitsService(deps: CommitsDeps) {
       })
     },
 
-    async createTag(caller: Caller, input: NewTagInput): Promise<GitRef> {
+    async createTag(caller: Caller, input: NewTagInput, signal: AbortSignal): Promise<GitRef> {
       const ref = requireTag(input.tag)
       const tagger = await signers.personOf(caller, input.tagger, 'tagger')
       const repo = await repos.open(caller, input.name, 'repo:write')
       const target = parseOid(input.oid)
-      return repositories.withQuarantine(repo, undefined, async (quarantined, opened) => {
+      return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
         const tip = target && (await describeTips(opened, [target])).get(target)
         if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })
         if (await repositories.findOid(repo, ref))
@@ -266,6 +267,12 @@ function inContractWords(repo: RepoRow, error: unknown): unknown {
       'INVALID_TREE',
       { name: repo.name, object: error.path },
       { message: `Invalid git tree: ${error.path}: ${error.reason}` },
+    )
+  if (error instanceof ObjectTooLarge)
+    return new Fault(
+      'PAYLOAD_TOO_LARGE',
+      { scope: 'git_workspace_memory', limit: error.limit, observed: error.size },
+      { message: 'A directory on the way has too many entries' },
     )
   if (error instanceof InvalidParent)
     return new Fault('INVALID_PARENT', { name: repo.name, object: error.oid })

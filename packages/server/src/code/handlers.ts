@@ -13,27 +13,27 @@ export const gitHandlers = (
 ): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
-    update: (input, { caller }) => refs.update(caller, input),
+    update: (input, { caller, signal }) => refs.update(caller, input, signal),
   },
   branches: {
     list: (input, { caller }) => refs.listBranches(caller, input),
-    create: (input, { caller }) => refs.createBranch(caller, input),
+    create: (input, { caller, signal }) => refs.createBranch(caller, input, signal),
     delete: (input, { caller }) => refs.deleteBranch(caller, input),
   },
   tags: {
     list: (input, { caller }) => refs.listTags(caller, input),
-    create: (input, { caller }) => commits.createTag(caller, input),
+    create: (input, { caller, signal }) => commits.createTag(caller, input, signal),
     delete: (input, { caller }) => refs.deleteTag(caller, input),
   },
   commits: {
-    list: (input, { caller }) => browse.listCommits(caller, input),
-    get: (input, { caller }) => browse.getCommit(caller, input),
-    create: (input, { caller }) => commits.create(caller, input),
+    list: (input, { caller, signal }) => browse.listCommits(caller, input, signal),
+    get: (input, { caller, signal }) => browse.getCommit(caller, input, signal),
+    create: (input, { caller, signal }) => commits.create(caller, input, signal),
   },
-  trees: { get: (input, { caller }) => browse.getTree(caller, input) },
-  blobs: { get: (input, { caller }) => browse.getBlob(caller, input) },
-  compare: (input, { caller }) => browse.compare(caller, input),
-  merge: (input, { caller }) => commits.merge(caller, input),
+  trees: { get: (input, { caller, signal }) => browse.getTree(caller, input, signal) },
+  blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
+  compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
+  merge: (input, { caller, signal }) => commits.merge(caller, input, signal),
 })
 
 export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
@@ -47,5 +47,5 @@ export const originHandlers = (
   imports: ImportsService,
 ): Pick<NonNullable<Handlers['repos']>, 'fork' | 'import'> => ({
   fork: (input, { caller }) => forks.fork(caller, input),
-  import: (input, { caller }) => imports.import(caller, input),
+  import: (input, { caller, signal }) => imports.import(caller, input, signal),
 })

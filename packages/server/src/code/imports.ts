@@ -60,7 +60,19 @@ export type ImportsService = ReturnType<typeof createImportsService>
 export function createImportsService(deps: ImportsDeps) {
   const { database, events, repos, egress, git, packs, clock, scratchDir, limits } = deps
 
-  async function fetchRemote(caller: Caller, { name, credentials }: ImportInput, url: URL, scratch: string) {
+  async function fetchRemote({
+    caller,
+    input: { name, credentials },
+    url,
+    scratch,
+    signal,
+  }: {
+    caller: Caller
+    input: ImportInput
+    url: URL
+    scratch: string
+    signal: AbortSignal
+  }) {
     const destination = await egress.judge(url).catch((cause: unknown) => {
       throw failed(name, 'unreachable', cause)
     })
@@ -72,7 +84,8 @@ export function createImportsService(deps: ImportsDeps) {
       allowHttp: egress.isTrusted(url),
       maxBytes: limits.repoBytes,
       timeoutMs: TIMEOUT_MS,
-      owner: caller.org.id,
+      signal,
+      owner: { id: caller.org.id, isProvisional: caller.org.provisional },
       onProgress: tellProgress(caller, name),
     }).catch((error: unknown) => {
       throw error instanceof ImportError ? failed(name, error.reason, error) : error
@@ -98,14 +111,14 @@ export function createImportsService(deps: ImportsDeps) {
   }
 
   return {
-    async import(caller: Caller, input: ImportInput): Promise<Repo> {
+    async import(caller: Caller, input: ImportInput, signal: AbortSignal): Promise<Repo> {
       const url = parseUrl(input.url)
       repos.requireMayCreate(caller)
       await repos.requireFree(caller, input.name)
       const scratch = join(scratchDir, `import-${randomBytes(8).toString('hex')}`)
       await mkdir(scratch, { recursive: true })
       try {
-        const { refs, defaultBranch, objectsDir } = await fetchRemote(caller, input, url, scratch)
+        const { refs, defaultBranch, objectsDir } = await fetchRemote({ caller, input, url, scratch, signal })
         const pack = objectsDir && (await packs.adopt(objectsDir))
         return await database.transact(async (tx) => {
           const repo = await repos.createIn(tx, caller, {

@@ -33,6 +33,8 @@ import { createSigners } from './signers.ts'
 const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
 const SWEEP_EVERY_MS = 15 * 60_000
+/** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
+const SLOW_PROCESSES = 2
 
 interface CodeNeeds extends Base {
   events: EventsService
@@ -48,7 +50,8 @@ export function createCodeModule(needs: CodeNeeds) {
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
   const launchers = createLaunchers()
-  const git = createGit({ pool, launchers })
+  const slowPool = createProcessPool({ size: SLOW_PROCESSES })
+  const git = createGit({ pool, slowPool, launchers })
   const packs = createLocalPackStore(dataDir)
   const directories = createWorkingDirectories()
   const cache = createCloneCache({
@@ -91,7 +94,15 @@ export function createCodeModule(needs: CodeNeeds) {
   return {
     services: {
       fetches: createFetchService({ repositories, cache }),
-      pushes: createPushService({ repositories, landings, repos, packs, limits, onLanded }),
+      pushes: createPushService({
+        repositories,
+        landings,
+        repos,
+        packs,
+        limits,
+        spoolDir: join(scratch.path, 'incoming'),
+        onLanded,
+      }),
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),
@@ -117,6 +128,7 @@ export function createCodeModule(needs: CodeNeeds) {
     async close() {
       cache.close()
       launchers.close()
+      await git.stopAll()
     },
   } satisfies Module
 }

@@ -3,7 +3,9 @@ import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
-import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
+import { type WholePack, withWholePack } from '../git/packs/spooled-pack.ts'
+import { GitOverLimit } from '../git/process/allowances.ts'
+import { formatPushProgress, formatPushReport, keepAlive } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
 import { inPushReport } from '../platform/terminal-words.ts'
@@ -19,11 +21,16 @@ interface PushDeps {
   repos: ReposService
   packs: PackStore
   limits: { pushBytes: number }
+  /** Where packs are kept that are still on their way. */
+  spoolDir: string
   /** Hints that a repository has a new pack. */
   onLanded(repo: RepoRow): void
 }
 
 export type PushService = ReturnType<typeof createPushService>
+
+/** A proxy takes silence for an end, mostly after a minute. */
+const KEEP_ALIVE_MS = 5_000
 
 /** Commits and paths are counted for this many branches of one push; finding them costs processes. */
 const DESCRIBED_BRANCHES = 20
@@ -43,13 +50,15 @@ interface Examined {
   changes: RefChange[]
 }
 
-export function createPushService({ repositories, landings, repos, packs, limits, onLanded }: PushDeps) {
+export function createPushService(deps: PushDeps) {
+  const { repositories, landings, repos, packs, limits, spoolDir, onLanded } = deps
+
   /** Takes the pack into quarantine and finds out what may move. Nothing is visible to anybody yet. */
   async function examine(
     repo: RepoRow,
     push: Push,
     quarantined: QuarantinedRepo,
-    { isHere, onProgress }: { isHere: boolean; onProgress(chunk: Buffer): void },
+    { pack: whole, onProgress }: { pack: WholePack | undefined; onProgress(chunk: Buffer): void },
   ): Promise<Examined> {
     const refused = new Map<PushCommand, string>()
     for (const command of push.commands) if (command.problem) refused.set(command, command.problem)
@@ -60,23 +69,21 @@ export function createPushService({ repositories, landings, repos, packs, limits
       wanted.filter((command) => isBranchMove(command, current)),
     )
     const tips = wanted.flatMap(({ after }) => after ?? [])
-    const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
-
-    const ingesting = push.expectsPack
-      ? ingestPack(quarantined, { pack: push.pack, maxBytes, onProgress })
+    const ingesting = whole
+      ? ingestPack(quarantined, { pack: whole.chunks, onProgress })
       : Promise.resolve(false)
     // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
     const asked = { oids: tips, updates: moves }
-    const describing = isHere ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
+    const isQuick = !whole || whole.isSmall
+    const describing = isQuick ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
     describing?.catch(() => {})
     let hasObjects: boolean
     try {
       hasObjects = await ingesting
     } catch (error) {
       await Promise.allSettled([describing])
-      if (!(error instanceof PackRejected)) throw error
-      return { pack: undefined, unpackError: error.message, refused, changes: [] }
+      throw error
     }
     const inspect = async () => {
       const described = await (describing ?? describeUpdates(quarantined, asked))
@@ -97,11 +104,17 @@ export function createPushService({ repositories, landings, repos, packs, limits
       else if (ref) {
         const isCommit = tip?.type === 'commit'
         const move = isCommit ? moves.find((candidate) => candidate === command) : undefined
-        const facts =
-          move &&
-          (described.facts.get(move) ??
-            (await gatherFacts(quarantined, move, { base: before ? null : base })))
-        changes.push({ ref, before, after, peeled: tip?.peeled ?? null, type: tip?.type ?? null, facts })
+        try {
+          const facts =
+            move &&
+            (described.facts.get(move) ??
+              (await gatherFacts(quarantined, move, { base: before ? null : base })))
+          changes.push({ ref, before, after, peeled: tip?.peeled ?? null, type: tip?.type ?? null, facts })
+        } catch (error) {
+          // A few hundred bytes of trees can hold more paths than there is memory for: nobody could look at them.
+          if (!(error instanceof GitOverLimit)) throw error
+          refused.set(command, 'to look at what it changes takes more time or memory than is allowed here')
+        }
       }
     }
     return { pack, unpackError: null, refused, changes }
@@ -129,18 +142,26 @@ export function createPushService({ repositories, landings, repos, packs, limits
       caller: Caller,
       repo: RepoRow,
       body: Bytes,
-      // Whether all of the body has arrived.
-      { isHere, signal, write }: { isHere(): boolean; signal: AbortSignal; write(chunk: Buffer): void },
+      { signal, write }: { signal: AbortSignal; write(chunk: Buffer): void },
     ): Promise<void> {
       const push = await readPush(body)
       // A client that only tries whether it may push.
       if (push.commands.length === 0) return
       const { capabilities } = push
+      const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
-
-      const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
-        examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
-      )
+      const examineWith = (pack: WholePack | undefined) =>
+        repositories.withQuarantine(repo, signal, (quarantined) =>
+          examine(repo, push, quarantined, { pack, onProgress }),
+        )
+      using _beat = every(KEEP_ALIVE_MS, () => write(keepAlive(capabilities)))
+      const examined = await (push.expectsPack
+        ? withWholePack(push.pack, { dir: spoolDir, maxBytes, signal }, examineWith)
+        : examineWith(undefined)
+      ).catch((error: unknown): Examined => {
+        if (!(error instanceof PackRejected)) throw error
+        return { pack: undefined, unpackError: error.message, refused: new Map(), changes: [] }
+      })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
         if (error instanceof Fault) return inPushReport(error)
@@ -188,6 +209,11 @@ function isBranchMove(
 ): command is PushCommand & { after: Oid } {
   const { ref, before, after } = command
   return Boolean(after && ref?.startsWith('refs/heads/') && current.get(ref) === (before ?? undefined))
+}
+
+function every(ms: number, tick: () => void): Disposable {
+  const timer = setInterval(tick, ms)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
 /** Like Promise.all, but a failure is thrown only when all have ended. */

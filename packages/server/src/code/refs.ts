@@ -72,11 +72,12 @@ export function createRefsService({ db, repos, repositories, revisions, landings
   async function targetOf(
     repo: RepoRow,
     oid: string,
+    signal: AbortSignal,
   ): Promise<{ oid: Oid; peeled: Oid | null; type: ObjectType }> {
     const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
     const parsed = parseOid(oid)
     if (!parsed) throw missing()
-    const tip = (await repositories.withGit(repo, undefined, (opened) => describeTips(opened, [parsed]))).get(
+    const tip = (await repositories.withGit(repo, signal, (opened) => describeTips(opened, [parsed]))).get(
       parsed,
     )
     if (!tip) throw missing()
@@ -104,10 +105,11 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     async createBranch(
       caller: Caller,
       input: { name: string; branch: string; from?: string | undefined },
+      signal: AbortSignal,
     ): Promise<GitRef> {
       const ref = requireBranch(input.branch)
       const repo = await repos.open(caller, input.name, 'repo:write')
-      const oid = await revisions.commitAt(repo, input.from)
+      const oid = await revisions.commitAt(repo, input.from, signal)
       const change = {
         ref,
         before: null,
@@ -147,6 +149,7 @@ export function createRefsService({ db, repos, repositories, revisions, landings
         expectedOid?: string | null | undefined
         force: boolean
       },
+      signal: AbortSignal,
     ) {
       const ref = parseRefName(input.ref)
       if (!ref) throw invalid(['ref'], 'Give a full ref name, such as refs/heads/main')
@@ -158,11 +161,11 @@ export function createRefsService({ db, repos, repositories, revisions, landings
         await remove(caller, repo, ref, undefined)
         return { ...present(ref, ''), oid: null }
       }
-      const { oid, peeled, type } = await targetOf(repo, input.oid)
+      const { oid, peeled, type } = await targetOf(repo, input.oid, signal)
       if (oid === before) return present(ref, oid)
       const facts =
         ref.startsWith('refs/heads/') && type === 'commit'
-          ? await repositories.withGit(repo, undefined, async (opened) => {
+          ? await repositories.withGit(repo, signal, async (opened) => {
               if (before && !input.force && !(await isAncestor(opened, before, oid)))
                 throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
               return gatherFacts(opened, { before, after: oid })

@@ -83,7 +83,10 @@ export function createRepositories(deps: RepositoriesDeps) {
 
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
-    openRepo(git, directoryOf(repo), { owner: repo.org_id, ...(signal && { signal }) })
+    openRepo(git, directoryOf(repo), {
+      owner: { id: repo.org_id, isProvisional: repo.expires_at !== null },
+      ...(signal && { signal }),
+    })
 
   return {
     refs,

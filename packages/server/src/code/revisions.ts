@@ -18,14 +18,14 @@ export function createRevisions({ repositories }: { repositories: Repositories }
     findOid,
 
     /** The commit at a revision, through annotated tags; the default branch's without one. */
-    async commitAt(repo: RepoRow, revision: string | undefined): Promise<Oid> {
+    async commitAt(repo: RepoRow, revision: string | undefined, signal: AbortSignal): Promise<Oid> {
       const missing = new Fault('GIT_OBJECT_NOT_FOUND', {
         name: repo.name,
         object: revision ?? repo.default_branch,
       })
       const oid = await findOid(repo, revision)
       if (!oid) throw missing
-      const found = await repositories.withGit(repo, undefined, (opened) =>
+      const found = await repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, (objects) => objects.peel(oid)),
       )
       if (found?.type !== 'commit') throw missing

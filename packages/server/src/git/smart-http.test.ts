@@ -18,6 +18,7 @@ import type { Oid, RefName } from './names.ts'
 import { describeTips } from './objects/push-facts.ts'
 import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './packs/intake.ts'
 import { createLocalPackStore } from './packs/pack-store.ts'
+import { withWholePack } from './packs/spooled-pack.ts'
 import { createWorkingDirectories } from './packs/working-directory.ts'
 import { createGit, openRepo } from './process/command.ts'
 import { createProcessPool } from './process/pool.ts'
@@ -107,7 +108,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       served.productions++
       using _lease = await directories.lease(contents)
       await directories.writeRefs(contents.dir, snapshot)
-      yield* runUploadPack(openRepo(git, contents.dir, { owner: name, signal }), asked)
+      yield* runUploadPack(openRepo(git, contents.dir, { owner: { id: name }, signal }), asked)
     }
     const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
     return send(response, key ? cache.read(key, produce, abort.signal) : produce(abort.signal))
@@ -115,7 +116,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const push = await readPush(body)
   served.lastPush = push
   if (push.commands.length === 0) return void response.end()
-  const repo = openRepo(git, contents.dir, { owner: name, signal: abort.signal })
+  const repo = openRepo(git, contents.dir, { owner: { id: name }, signal: abort.signal })
   using _lease = await directories.lease(contents)
   await directories.writeRefs(contents.dir, snapshot)
   response.write(formatPushProgress(push.capabilities, 'Checking the push\n'))
@@ -123,8 +124,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     let packId: string | undefined
     if (push.expectsPack) {
       const onProgress = (chunk: Buffer) => void response.write(formatPushProgress(push.capabilities, chunk))
-      const intake = { pack: push.pack, maxBytes: maxPackBytes, onProgress }
-      const hasObjects = await ingestPack(quarantined, intake)
+      const bounds = { dir: join(root, 'incoming'), maxBytes: maxPackBytes, signal: abort.signal }
+      const hasObjects = await withWholePack(push.pack, bounds, ({ chunks }) =>
+        ingestPack(quarantined, { pack: chunks, onProgress }),
+      )
       const tips = push.commands.flatMap((command) => command.after ?? [])
       const broken = await findBrokenTips(quarantined, tips)
       const peeled = await describeTips(quarantined, tips)

@@ -18,6 +18,8 @@ export interface Call {
   address: string
   /** The address limits are counted against; undefined for callers they do not apply to. */
   limitedAddress: string | undefined
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal
   /** The cookie by which somebody without an account is known again. */
   anonymous: { secret: string | undefined; remember(secret: string): void }
 }

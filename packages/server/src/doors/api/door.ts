@@ -6,7 +6,7 @@ import { Fault, forbidden } from '../../platform/fault.ts'
 import type { Admission } from '../entry/admission.ts'
 import { limitedAddress } from '../entry/client-address.ts'
 import type { Cookie } from '../entry/cookies.ts'
-import { type BodyLimit, readJson } from '../http/body.ts'
+import { type BodyLimit, ClientGone, readJson } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, sendJson } from '../http/exchange.ts'
 import { notFound, wrongMethod } from '../http/failure.ts'
@@ -74,16 +74,19 @@ async function handleChecked(operation: Operation, input: unknown, call: Call): 
 }
 
 class IncomingCall implements Call {
+  readonly #response: Exchange['response']
+  #left: AbortController | undefined
   readonly visitor: Caller | undefined
   readonly requestId: string
   readonly address: string
   readonly anonymous: AnonymousCookie
 
   constructor(
-    { requestId, address }: Exchange,
+    { requestId, address, response }: Exchange,
     visitor: Caller | undefined,
     anonymousSecret: string | undefined,
   ) {
+    this.#response = response
     this.visitor = visitor
     this.requestId = requestId
     this.address = address
@@ -93,6 +96,21 @@ class IncomingCall implements Call {
   get caller(): Caller {
     if (!this.visitor) throw new Fault('UNAUTHENTICATED', {})
     return this.visitor
+  }
+
+  /** Made when somebody asks for it, because few do. */
+  get signal(): AbortSignal {
+    if (!this.#left) {
+      const left = new AbortController()
+      const response = this.#response
+      const leave = () => {
+        if (!response.writableFinished) left.abort(new ClientGone())
+      }
+      if (response.closed) leave()
+      else response.once('close', leave)
+      this.#left = left
+    }
+    return this.#left.signal
   }
 
   get limitedAddress(): string | undefined {

@@ -11,10 +11,11 @@ import { Fault } from '../../platform/fault.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Admission } from '../entry/admission.ts'
-import { ClientGone, hasArrived, isWhole, takeArrived } from '../http/body.ts'
+import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { bearerChallenge, failureOf, notFound, wrongMethod } from '../http/failure.ts'
+import { drained, watchBody } from './patience.ts'
 
 export interface GitDoorDeps {
   admission: Admission
@@ -84,6 +85,7 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     const { socket } = request
     const giveUp = () => socket.destroy()
     socket.setTimeout(IDLE_MS, giveUp)
+    watchBody(exchange)
     const left = new AbortController()
     response.once('close', () => {
       // The connection is kept for other requests, with a timeout that is not ours.
@@ -115,10 +117,9 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     repo: RepoRow,
     signal: AbortSignal,
   ): Promise<void> {
-    const { request, response } = exchange
+    const { response } = exchange
     const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
-    const isHere = () => isWhole(request)
-    await pushes.receivePack(caller, repo, bodyOf(exchange), { isHere, signal, write })
+    await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write })
     response.end()
   }
 }
@@ -190,14 +191,4 @@ async function stream({ response }: Exchange, chunks: Bytes | Iterable<Buffer>):
     if (!response.write(chunk, release)) await drained(response)
   }
   response.end()
-}
-
-function drained(response: Exchange['response']): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      response.off('drain', go).off('close', go)
-      resolve()
-    }
-    response.on('drain', go).on('close', go)
-  })
 }

@@ -1,5 +1,6 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
 import { OutOfSpace } from '../../db/database.ts'
+import { GitOverLimit } from '../../git/process/allowances.ts'
 import { PoolFull } from '../../git/process/pool.ts'
 import { Fault } from '../../platform/fault.ts'
 
@@ -39,6 +40,13 @@ export function failureOf(error: unknown, requestId: string): Failure {
       status: 503,
       code: 'SERVICE_UNAVAILABLE',
       message: 'Too many git operations are waiting; try again in a moment',
+      headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
+    })
+  if (error instanceof GitOverLimit)
+    return undeclared({
+      status: 422,
+      code: 'GIT_WORK_TOO_LARGE',
+      message: 'Git needs more time or memory for this than is allowed here',
     })
   if (error instanceof OutOfSpace)
     return undeclared({

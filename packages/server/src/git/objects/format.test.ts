@@ -44,7 +44,7 @@ test('a commit reads back as it was written', () => {
   assert.deepEqual(parseCommit(formatCommit(commit)), { ...commit, signed: false })
 })
 
-test('trees are sorted as git sorts them and read back whole', () => {
+test('trees are sorted as git sorts them and read back whole', async () => {
   const entry = (name: string, type: TreeEntry['type'] = 'blob'): TreeEntry => ({
     mode: type === 'tree' ? '040000' : '100644',
     type,
@@ -52,7 +52,7 @@ test('trees are sorted as git sorts them and read back whole', () => {
     name,
   })
   const entries = [entry('a0'), entry('a', 'tree'), entry('a-b'), entry('a.b'), entry('ｚ'), entry('𝒛')]
-  const read = parseTree(formatTree(entries))
+  const read = await parseTree(formatTree(entries))
   assert.deepEqual(
     read.map(({ name }) => name),
     ['a-b', 'a.b', 'a', 'a0', 'ｚ', '𝒛'],
@@ -60,7 +60,7 @@ test('trees are sorted as git sorts them and read back whole', () => {
   assert.deepEqual(new Set(read), new Set(entries))
 })
 
-test('a tree cut anywhere is an error or a shorter tree, never a wrong entry', () => {
+test('a tree cut anywhere is an error or a shorter tree, never a wrong entry', async () => {
   const whole = formatTree(
     ['a', 'b', 'c'].map((name) => ({
       mode: '100644',
@@ -71,8 +71,9 @@ test('a tree cut anywhere is an error or a shorter tree, never a wrong entry', (
   )
   for (let length = 1; length < whole.length; length++) {
     const cut = whole.subarray(0, length)
-    if (length % (whole.length / 3) === 0) assert.equal(parseTree(cut).length, length / (whole.length / 3))
-    else assert.throws(() => parseTree(cut), /malformed/)
+    if (length % (whole.length / 3) === 0)
+      assert.equal((await parseTree(cut)).length, length / (whole.length / 3))
+    else await assert.rejects(parseTree(cut), /malformed/)
   }
 })
 

@@ -1,6 +1,7 @@
 // The bytes of git objects, both ways: lenient in reading what history holds, strict in what is written.
 
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { type Oid, parseOid, ZERO_OID } from '../names.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
@@ -64,7 +65,10 @@ export function parseTagTarget(bytes: Buffer): { oid: Oid; type: ObjectType } | 
   return oid && { oid, type: field('type') as ObjectType }
 }
 
-export function parseTree(bytes: Buffer): TreeEntry[] {
+const ENTRIES_A_TURN = 5_000
+
+/** A directory may have hundreds of thousands of entries: others get their turn in between. */
+export async function parseTree(bytes: Buffer): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = []
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(0x20, at)
@@ -75,6 +79,7 @@ export function parseTree(bytes: Buffer): TreeEntry[] {
     const oid = bytes.toString('hex', nul + 1, nul + 21) as Oid
     entries.push({ mode, type: typeOfMode(mode), oid, ...named(raw) })
     at = nul + 21
+    if (entries.length % ENTRIES_A_TURN === 0) await setImmediate()
   }
   return entries
 }

@@ -82,10 +82,10 @@ test('reads trees with all kinds of entries and names', async () => {
     )
     assert.deepEqual(entries[0]?.rawName, raw)
     assert.equal(entries[5]?.rawName, undefined)
-    assert.equal((await objects.findEntry(tree, path('dir/inner')))?.oid, blob)
-    assert.equal((await objects.findEntry(tree, path('nl\n"')))?.oid, blob)
+    assert.equal((await objects.findAt(tree, path('dir/inner')))?.oid, blob)
+    assert.equal((await objects.findAt(tree, path('nl\n"')))?.oid, blob)
     for (const none of ['none', 'dir/none', 'link/x', 'module/x', 'DIR', 'caf\ufffd']) {
-      assert.equal(await objects.findEntry(tree, path(none)), undefined, none)
+      assert.equal(await objects.findAt(tree, path(none)), undefined, none)
     }
   })
 })

@@ -20,7 +20,6 @@ import { createByteSource } from '../process/byte-source.ts'
 import type { GitProcess, OpenRepo } from '../process/command.ts'
 import {
   type Commit,
-  nameBytes,
   type ObjectType,
   parseCommit,
   parseTagTarget,
@@ -43,10 +42,12 @@ export class ObjectTooLarge extends Error {
   override readonly name = 'ObjectTooLarge'
   readonly oid: Oid
   readonly size: number
-  constructor(oid: Oid, size: number) {
+  readonly limit: number
+  constructor(oid: Oid, size: number, limit: number) {
     super(`object ${oid} has ${size} bytes`)
     this.oid = oid
     this.size = size
+    this.limit = limit
   }
 }
 
@@ -59,8 +60,8 @@ export interface ObjectReader {
   findTree(oid: Oid): Promise<TreeEntry[] | undefined>
   /** Throws ObjectTooLarge beyond `maxBytes`. */
   findBlob(oid: Oid, maxBytes: number): Promise<Buffer | undefined>
-  /** The entry at a path below a tree or commit. */
-  findEntry(root: Oid, path: TreePath): Promise<TreeEntry | undefined>
+  /** What is at a path below a tree or commit. Git looks, whatever the size of the directories on the way. */
+  findAt(root: Oid, path: TreePath): Promise<(ObjectInfo & { oid: Oid }) | undefined>
   /** What is in the directory at a path, or at the root without one; undefined when there is no directory. */
   findDirectory(root: Oid, path?: TreePath): Promise<TreeEntry[] | undefined>
   /** The entries with the sizes of their blobs. */
@@ -71,7 +72,7 @@ export interface ObjectReader {
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
 export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
-  const process = await repo.start({ verb: 'cat-file', options: ['--batch-command'], stdin: 'open' })
+  const process = await repo.start({ verb: 'cat-file', options: ['--batch-command', '-z'], stdin: 'open' })
   try {
     return await use(createReader(process))
   } finally {
@@ -107,7 +108,7 @@ function createReader(process: GitProcess): ObjectReader {
 
   /** Writes the request at once and reads its answer after those of all earlier requests. */
   function ask<T>(request: string, answer: () => Promise<T>): Promise<T> {
-    process.stdin?.write(request)
+    process.stdin?.write(`${request}\0`)
     const mine = last.then(answer)
     last = mine
     // A failure is seen by whoever asked, and again by everyone after, whose answers are lost with it.
@@ -115,20 +116,23 @@ function createReader(process: GitProcess): ObjectReader {
     return mine
   }
 
-  async function readHeader(): Promise<ObjectInfo | undefined> {
+  async function readLine(): Promise<string> {
     const line = await input.line()
-    if (line === undefined) {
-      await process.done
-      throw new Error('git cat-file ended early')
-    }
+    if (line !== undefined) return line
+    await process.done
+    throw new Error('git cat-file ended early')
+  }
+
+  async function readHeader(): Promise<ObjectInfo | undefined> {
+    const line = await readLine()
     const [, type, size] = line.split(' ')
     return size === undefined ? undefined : { type: type as ObjectType, size: Number(size) }
   }
 
-  const findInfo = (oid: Oid) => ask(`info ${oid}\n`, readHeader)
+  const findInfo = (oid: Oid) => ask(`info ${oid}`, readHeader)
 
   function readContents(oid: Oid, keep: number): Promise<(ObjectInfo & { bytes: Buffer }) | undefined> {
-    return ask(`contents ${oid}\n`, async () => {
+    return ask(`contents ${oid}`, async () => {
       const info = await readHeader()
       if (!info) return undefined
       const bytes = await input.bytes(info.size, keep)
@@ -145,7 +149,7 @@ function createReader(process: GitProcess): ObjectReader {
   async function findTree(oid: Oid) {
     const found = await readContents(oid, MAX_TREE_BYTES)
     if (found?.type !== 'tree') return undefined
-    if (found.size > MAX_TREE_BYTES) throw new ObjectTooLarge(oid, found.size)
+    if (found.size > MAX_TREE_BYTES) throw new ObjectTooLarge(oid, found.size, MAX_TREE_BYTES)
     return parseTree(found.bytes)
   }
 
@@ -153,27 +157,24 @@ function createReader(process: GitProcess): ObjectReader {
     // Asked first, because a blob may be larger than what one would want to read only to drop it.
     const info = await findInfo(oid)
     if (info?.type !== 'blob') return undefined
-    if (info.size > maxBytes) throw new ObjectTooLarge(oid, info.size)
+    if (info.size > maxBytes) throw new ObjectTooLarge(oid, info.size, maxBytes)
     return (await readContents(oid, maxBytes))?.bytes
   }
 
-  async function findEntry(root: Oid, path: TreePath) {
-    let oid = (await findCommit(root))?.tree ?? root
-    let entry: TreeEntry | undefined
-    for (const name of path.split('/')) {
-      if (entry && entry.type !== 'tree') return undefined
-      const wanted = Buffer.from(name)
-      entry = (await findTree(oid))?.find((candidate) => nameBytes(candidate).equals(wanted))
-      if (!entry) return undefined
-      oid = entry.oid
-    }
-    return entry
-  }
+  /** What is missing is told with the path, in which anything may stand: so only what begins like an answer is one. */
+  const findAt = (root: Oid, path: TreePath) =>
+    ask(`info ${root}:${path}`, async () => {
+      const line = await readLine()
+      const [, oid, type, size] = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/.exec(line) ?? []
+      // The path is repeated with all its lines.
+      if (!oid) for (let more = path.split('\n').length - 1; more > 0; more--) await readLine()
+      return oid && type ? { oid: oid as Oid, type: type as ObjectType, size: Number(size) } : undefined
+    })
 
   async function findDirectory(root: Oid, path?: TreePath) {
     if (!path) return findTree((await findCommit(root))?.tree ?? root)
-    const entry = await findEntry(root, path)
-    return entry?.type === 'tree' ? findTree(entry.oid) : undefined
+    const found = await findAt(root, path)
+    return found?.type === 'tree' ? findTree(found.oid) : undefined
   }
 
   async function addSizes(entries: readonly TreeEntry[]): Promise<SizedEntry[]> {
@@ -202,7 +203,7 @@ function createReader(process: GitProcess): ObjectReader {
     findCommit,
     findTree,
     findBlob,
-    findEntry,
+    findAt,
     findDirectory,
     addSizes,
     peel,

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Oid } from '../names.ts'
+import { GitOverLimit } from '../process/allowances.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
 import { complaintsIn, progressOnly } from '../process/progress.ts'
 
@@ -34,8 +35,8 @@ export async function withQuarantine<T>(
 }
 
 interface Intake {
+  /** All of it must be here, so that no process waits for a client. */
   pack: AsyncIterable<Uint8Array>
-  maxBytes: number
   onProgress?: (chunk: Buffer) => void
 }
 
@@ -47,12 +48,16 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
       options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, '--show-resolving-progress'],
       // Larger blobs are hashed bit by bit and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
-      stdin: bounded(intake.pack, intake.maxBytes),
+      stdin: intake.pack,
       // A failure is reported as a reason.
       onStderr: progressOnly((text) => intake.onProgress?.(text)),
     })
     return !stdout.includes(EMPTY_PACK_NAME)
   } catch (error) {
+    if (error instanceof GitOverLimit)
+      throw new PackRejected('to check this pack takes more time or memory than is allowed here', {
+        cause: error,
+      })
     if (!(error instanceof GitError) || error.exitCode === null) throw error
     throw new PackRejected(reasonIn(error.stderr), { cause: error })
   }
@@ -74,6 +79,7 @@ const MAX_BLAMED = 200
 async function isConnected(repo: OpenRepo, tips: readonly Oid[]): Promise<boolean> {
   const { exitCode } = await repo.run({
     verb: 'rev-list',
+    work: 'check',
     options: ['--objects', '--stdin', '--not', '--all', '--quiet'],
     stdin: `${tips.join('\n')}\n`,
     accept: [0, 1, 128],
@@ -94,13 +100,4 @@ const MAX_REASON = 300
 function reasonIn(stderr: string): string {
   const reasons = complaintsIn(stderr).map((line) => line.replace(ABSOLUTE_PATH, 'a file'))
   return reasons.join('; ').slice(0, MAX_REASON) || 'the pack could not be indexed'
-}
-
-async function* bounded(pack: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let bytes = 0
-  for await (const chunk of pack) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw new PackRejected(`the pack is larger than ${maxBytes} bytes`)
-    yield chunk
-  }
 }

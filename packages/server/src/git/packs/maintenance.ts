@@ -42,6 +42,7 @@ export async function foldPacks(repo: OpenRepo, request: FoldRequest): Promise<b
   await mkdir(packDir, { recursive: true })
   await repo.run({
     verb: 'pack-objects',
+    work: 'upkeep',
     options: ['--stdin-packs', '--delta-base-offset', '--non-empty', '-q', '--threads=1'],
     values: [absolute(join(packDir, 'pack'))],
     config: { 'pack.windowMemory': '128m', 'core.bigFileThreshold': '32m' },

@@ -4,10 +4,11 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, type Writable } from 'node:stream'
 import type { TreePath, Value } from '../names.ts'
+import { allowances, GitOverLimit, type GitWork, shellLimits, wasOverLimit, workOf } from './allowances.ts'
 import { environmentOf, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
-import type { ProcessPool, Slot } from './pool.ts'
+import type { PoolOwner, ProcessPool, Slot } from './pool.ts'
 
 /** Text written in the source; a plain `string` is refused by the compiler. */
 type Literal<S extends string> = string extends S ? never : S
@@ -31,8 +32,11 @@ interface Circumstances {
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
   /** On whose behalf, for the pool: usually an organization. */
-  owner?: string
+  owner?: PoolOwner
+  /** What it is for, and so what it may take. Default: what its verb is mostly for. */
+  work?: GitWork
   signal?: AbortSignal
+  /** Less than its work allows. */
   timeoutMs?: number
   /** Exit codes that are answers and not failures. Default: only 0. */
   accept?: readonly number[]
@@ -72,6 +76,8 @@ export interface Git {
   ): Promise<Output>
   /** Resolves when the process runs. Whoever starts one reads stdout to its end or stops it. */
   start<V extends string, O extends string>(gitDir: string, command: Command<V, O>): Promise<GitProcess>
+  /** Ends everything that runs, and resolves when it is gone. */
+  stopAll(): Promise<void>
 }
 
 /** One repository, opened: on whose behalf and for how long its commands run is settled. */
@@ -84,7 +90,7 @@ export interface OpenRepo {
 }
 
 /** What all commands of an opened repository share. */
-export type Access = Pick<Circumstances, 'quarantine' | 'owner' | 'signal' | 'timeoutMs'>
+export type Access = Pick<Circumstances, 'quarantine' | 'owner' | 'work' | 'signal' | 'timeoutMs'>
 
 export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRepo {
   return {
@@ -98,6 +104,8 @@ export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRep
 interface GitSettings {
   binary?: string
   pool?: ProcessPool
+  /** For work that nobody waits for at a terminal: imports and upkeep. */
+  slowPool?: ProcessPool
   /** Where processes come from that have been started ahead. */
   launchers?: Launchers
 }
@@ -124,7 +132,7 @@ export class GitError extends Error {
   }
 }
 
-export class GitTimeout extends Error {
+export class GitTimeout extends GitOverLimit {
   override readonly name = 'GitTimeout'
   constructor(verb: string, timeoutMs: number) {
     super(`git ${verb} took longer than ${timeoutMs} ms`)
@@ -139,14 +147,26 @@ class OutputTooLarge extends Error {
 }
 
 const MAX_STDERR_BYTES = 16 * 1024
+const NOBODY: PoolOwner = { id: '' }
+
 const GRACE_MS = 2000
+const NOT_EXECUTABLE = 126
+const NOT_FOUND = 127
 
 export function createGit(settings: GitSettings = {}): Git {
+  const running = new Set<GitProcess>()
+
   async function start(gitDir: string, command: CheckedCommand): Promise<GitProcess> {
     command.signal?.throwIfAborted()
-    const slot = await settings.pool?.acquire(command.owner ?? '', command.signal)
+    const { work = workOf(command.verb) } = command
+    const isSlow = work === 'import' || work === 'upkeep'
+    const pool = (isSlow && settings.slowPool) || settings.pool
+    const slot = await pool?.acquire(command.owner ?? NOBODY, command.signal)
     try {
-      return launch(settings, { gitDir, command, slot })
+      const child = launch(settings, { gitDir, command, work, slot })
+      running.add(child)
+      child.done.catch(() => {}).finally(() => running.delete(child))
+      return child
     } catch (error) {
       slot?.release()
       throw error
@@ -172,7 +192,11 @@ export function createGit(settings: GitSettings = {}): Git {
     return { stdout: stdout.subarray(0, maxBytes), exitCode: outcome, truncated: size > maxBytes }
   }
 
-  return { run: run as Git['run'], start: start as Git['start'] }
+  return {
+    run: run as Git['run'],
+    start: start as Git['start'],
+    stopAll: async () => void (await Promise.all([...running].map((child) => child.stop()))),
+  }
 }
 
 /** A command whose literals have already been checked by the compiler. */
@@ -185,16 +209,24 @@ interface CheckedCommand extends Circumstances {
 
 function launch(
   settings: GitSettings,
-  { gitDir, command, slot }: { gitDir: string; command: CheckedCommand; slot: Slot | undefined },
+  {
+    gitDir,
+    command,
+    work,
+    slot,
+  }: { gitDir: string; command: CheckedCommand; work: GitWork; slot: Slot | undefined },
 ): GitProcess {
-  const { verb, stdin, accept = [0], signal, timeoutMs = 0 } = command
+  const { verb, stdin, accept = [0], signal } = command
+  const allowance = allowances[work]
+  const timeoutMs = Math.min(command.timeoutMs ?? Infinity, allowance.wallMs)
+  const limits = shellLimits(allowance)
   const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
   const env = environmentOf(gitDir, command)
   const { into } = command
   const child =
-    settings.launchers?.take({ program: binary, args, env, into }) ??
-    spawn(binary, args, {
+    settings.launchers?.take({ program: binary, args, env, into, limits }) ??
+    spawn('/bin/sh', ['-c', limitedBy(limits), 'limited', binary, ...args], {
       cwd: '/',
       env,
       stdio: ['pipe', into ?? 'pipe', 'pipe'],
@@ -232,8 +264,7 @@ function launch(
   }
   const onAbort = () => end(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
-  const timeout =
-    timeoutMs > 0 ? setTimeout(() => end(new GitTimeout(verb, timeoutMs)), timeoutMs) : undefined
+  const timeout = setTimeout(() => end(new GitTimeout(verb, timeoutMs)), timeoutMs)
 
   const done = new Promise<number>((resolve, reject) => {
     const settle = (code: number | null, killedBy: string | null, cause?: unknown) => {
@@ -246,11 +277,16 @@ function launch(
       else if (!cause && code !== null && accept.includes(code)) resolve(code)
       else {
         const said = stderr.toString('utf8')
-        reject(new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause))
+        const error = new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause)
+        reject(wasOverLimit(killedBy, said) ? new GitOverLimit(error.message, { cause: error }) : error)
       }
     }
     child.once('error', (error) => settle(null, null, error))
-    child.once('close', (code, killedBy) => settle(code, killedBy))
+    child.once('close', (code, killedBy) => {
+      // What the shell says in whose place git was to come.
+      if (code === NOT_FOUND || code === NOT_EXECUTABLE) settle(null, null, new Error('there is no such git'))
+      else settle(code, killedBy)
+    })
   })
   // Whoever only reads the stream learns of a failure when asking for `done`.
   done.catch(() => {})
@@ -268,6 +304,10 @@ function launch(
     [Symbol.asyncDispose]: stop,
   }
 }
+
+/** What a launcher does, for a process that is started without one. */
+const limitedBy = (limits: readonly string[]): string =>
+  `${limits.map((limit) => `ulimit ${limit} 2> /dev/null; `).join('')}exec "$@"`
 
 function argumentsOf(gitDir: string, command: CheckedCommand): string[] {
   const { verb, options = [], values = [], paths } = command

@@ -11,6 +11,8 @@ interface Launch {
   env: Readonly<Record<string, string>>
   /** The descriptor of a file that takes stdout, from its start. */
   into?: number | undefined
+  /** Arguments of `ulimit`, for the program and all it starts. */
+  limits?: readonly string[]
 }
 
 export interface Launchers {
@@ -27,7 +29,7 @@ const REFILL_MS = 25
 const MAX_DEATHS = 5
 const RECOVERY_MS = 10_000
 
-// Nothing of what it is told is evaluated. It reads no further than the last line, so what follows is the program's. One
+// Nothing of what it is told is evaluated, and limits are numbers of our own. It reads no further than the last line, so what follows is the program's. One
 // that is told nothing, or only half, must not look as if the program had done its work.
 const SCRIPT = `
 while IFS= read -r line; do
@@ -35,6 +37,7 @@ while IFS= read -r line; do
     =*) export "\${line#=}" ;;
     +*) set -- "$@" "\${line#+}" ;;
     '>'*) exec > "\${line#>}" ;;
+    '!'*) ulimit \${line#!} 2> /dev/null ;;
     *) exec "$@" ;;
   esac
 done
@@ -79,10 +82,11 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
   refillSoon()
 
   return {
-    take({ program, args, env, into }) {
+    take({ program, args, env, into, limits = [] }) {
       if (into !== undefined && !canOpenDescriptors) return undefined
       const lines = [
         ...(into === undefined ? [] : [`>/proc/${process.pid}/fd/${into}`]),
+        ...limits.map((limit) => `!${limit}`),
         ...Object.entries(env).map(([name, value]) => `=${name}=${value}`),
         ...[program, ...args].map((word) => `+${word}`),
       ]

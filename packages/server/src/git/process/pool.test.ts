@@ -5,9 +5,9 @@ import { createProcessPool, PoolFull } from './pool.ts'
 
 test('runs up to its size and makes the rest wait', async () => {
   const pool = createProcessPool({ size: 2, perOwner: 2 })
-  const first = await pool.acquire('a')
-  await pool.acquire('a')
-  const third = pool.acquire('a')
+  const first = await pool.acquire({ id: 'a' })
+  await pool.acquire({ id: 'a' })
+  const third = pool.acquire({ id: 'a' })
   assert.deepEqual([pool.running, pool.depth], [2, 1])
   first.release()
   first.release()
@@ -17,10 +17,10 @@ test('runs up to its size and makes the rest wait', async () => {
 
 test('serves waiting keys in turn, however many one of them has waiting', async () => {
   const pool = createProcessPool({ size: 1 })
-  const blocker = await pool.acquire('x')
+  const blocker = await pool.acquire({ id: 'x' })
   const order: string[] = []
   const work = async (owner: string, name: string) => {
-    using _slot = await pool.acquire(owner)
+    using _slot = await pool.acquire({ id: owner })
     order.push(name)
     await turn()
   }
@@ -40,9 +40,13 @@ test('serves waiting keys in turn, however many one of them has waiting', async 
 
 test('leaves room for others when one owner holds its share', async () => {
   const pool = createProcessPool({ size: 4 })
-  const held = [await pool.acquire('a'), await pool.acquire('a'), await pool.acquire('a')]
-  const fourth = pool.acquire('a')
-  const other = await pool.acquire('b')
+  const held = [
+    await pool.acquire({ id: 'a' }),
+    await pool.acquire({ id: 'a' }),
+    await pool.acquire({ id: 'a' }),
+  ]
+  const fourth = pool.acquire({ id: 'a' })
+  const other = await pool.acquire({ id: 'b' })
   assert.equal(pool.depth, 1)
   other.release()
   assert.equal(pool.depth, 1, 'a free slot is not a reason to exceed the share')
@@ -52,10 +56,10 @@ test('leaves room for others when one owner holds its share', async () => {
 
 test('refuses when too many of one owner wait, and others may still wait', async () => {
   const pool = createProcessPool({ size: 1, maxWaiting: 1 })
-  const slot = await pool.acquire('a')
-  const waiting = pool.acquire('a')
-  await assert.rejects(pool.acquire('a'), PoolFull)
-  const other = pool.acquire('b')
+  const slot = await pool.acquire({ id: 'a' })
+  const waiting = pool.acquire({ id: 'a' })
+  await assert.rejects(pool.acquire({ id: 'a' }), PoolFull)
+  const other = pool.acquire({ id: 'b' })
   slot.release()
   ;(await waiting).release()
   ;(await other).release()
@@ -63,13 +67,40 @@ test('refuses when too many of one owner wait, and others may still wait', async
 
 test('an aborted wait leaves the queue and takes no slot', async () => {
   const pool = createProcessPool({ size: 1 })
-  const slot = await pool.acquire('a')
+  const slot = await pool.acquire({ id: 'a' })
   const controller = new AbortController()
-  const waiting = pool.acquire('a', controller.signal)
+  const waiting = pool.acquire({ id: 'a' }, controller.signal)
   controller.abort(new Error('gone'))
   await assert.rejects(waiting, /gone/)
   assert.equal(pool.depth, 0)
   slot.release()
   assert.equal(pool.running, 0)
-  await assert.rejects(pool.acquire('a', controller.signal), /gone/)
+  await assert.rejects(pool.acquire({ id: 'a' }, controller.signal), /gone/)
+})
+
+test('leaves most places to those who stand for something, however many strangers come', async () => {
+  const pool = createProcessPool({ size: 8 })
+  const strangers = Array.from({ length: 50 }, (_, i) =>
+    pool.acquire({ id: `anon ${i}`, isProvisional: true }),
+  )
+  await turn()
+  assert.deepEqual([pool.running, pool.depth], [2, 48])
+  for (let i = 0; i < 6; i++) await pool.acquire({ id: 'a' })
+  assert.equal(pool.running, 8)
+  // One leaves, the next of them comes, and still no more than two are in.
+  ;(await strangers[0])?.release()
+  await strangers[2]
+  assert.deepEqual([pool.running, pool.depth], [8, 47])
+})
+
+test('lets nobody wait for ever, and says when to come again', async () => {
+  const pool = createProcessPool({ size: 1, maxWaitMs: 20 })
+  const held = await pool.acquire({ id: 'a' })
+  await assert.rejects(pool.acquire({ id: 'b' }), (error) => {
+    assert.ok(error instanceof PoolFull && error.retryAfterMs > 0)
+    return true
+  })
+  assert.deepEqual([pool.running, pool.depth], [1, 0])
+  held.release()
+  ;(await pool.acquire({ id: 'b' })).release()
 })

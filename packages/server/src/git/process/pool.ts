@@ -1,12 +1,23 @@
 // A bound on running git processes. Waiting callers are served one owner after the other, which is an organization,
-// so that one with many waiting does not delay one with few.
+// so that one with many waiting does not delay one with few. Those who cost nothing to become, organizations of
+// strangers, share a few places among all of them: any number of them leaves the rest to the others.
 
-/** Too many callers of one owner are already waiting. */
+/** There was no place, and none came free in time. */
 export class PoolFull extends Error {
   override readonly name = 'PoolFull'
-  constructor() {
+  /** When it may be worth coming again. */
+  readonly retryAfterMs: number
+  constructor(retryAfterMs: number) {
     super('too many git commands are waiting')
+    this.retryAfterMs = retryAfterMs
   }
+}
+
+/** On whose behalf a process runs. */
+export interface PoolOwner {
+  id: string
+  /** One that nobody stands for yet. */
+  isProvisional?: boolean
 }
 
 /** The right to run one process. */
@@ -16,7 +27,7 @@ export interface Slot extends Disposable {
 
 export interface ProcessPool {
   /** Waits for a free slot. Rejects with PoolFull, or with the signal's reason while waiting. */
-  acquire(owner: string, signal?: AbortSignal): Promise<Slot>
+  acquire(owner: PoolOwner, signal?: AbortSignal): Promise<Slot>
   /** How many slots are taken. */
   readonly running: number
   /** How many callers wait. */
@@ -27,55 +38,75 @@ interface PoolOptions {
   size: number
   /** Slots that one owner may hold at once, so that slow clients of one owner leave room. Default: three quarters. */
   perOwner?: number
-  /** Callers of one owner that may wait. */
+  /** Slots that all provisional owners may hold together, and one of them. Default: a quarter, three quarters of that. */
+  forProvisional?: number
+  perProvisional?: number
+  /** Callers of one owner that may wait, and how long each. */
   maxWaiting?: number
+  maxWaitMs?: number
 }
 
 interface Waiter {
   grant(): void
 }
 
+interface Queue {
+  owner: PoolOwner
+  waiters: Set<Waiter>
+}
+
+const RETRY_AFTER_MS = 5_000
+
 export function createProcessPool(options: PoolOptions): ProcessPool {
-  const { size, perOwner = Math.ceil(size * 0.75), maxWaiting = 256 } = options
+  const { size, perOwner = Math.ceil(size * 0.75), maxWaiting = 256, maxWaitMs = 30_000 } = options
+  const forProvisional = options.forProvisional ?? Math.max(1, Math.floor(size / 4))
+  const perProvisional = options.perProvisional ?? Math.ceil(forProvisional * 0.75)
   const held = new Map<string, number>()
   // Insertion order is the turn order: a served owner goes to the end.
-  const queues = new Map<string, Set<Waiter>>()
+  const queues = new Map<string, Queue>()
   let running = 0
+  let provisional = 0
   let depth = 0
 
-  const mayRun = (owner: string) => running < size && (held.get(owner) ?? 0) < perOwner
+  function mayRun({ id, isProvisional }: PoolOwner): boolean {
+    const own = held.get(id) ?? 0
+    if (running >= size) return false
+    return isProvisional ? provisional < forProvisional && own < perProvisional : own < perOwner
+  }
 
-  function take(owner: string): Slot {
+  function take({ id, isProvisional }: PoolOwner): Slot {
     running++
-    held.set(owner, (held.get(owner) ?? 0) + 1)
+    if (isProvisional) provisional++
+    held.set(id, (held.get(id) ?? 0) + 1)
     let released = false
     const release = () => {
       if (released) return
       released = true
       running--
-      const left = (held.get(owner) ?? 1) - 1
-      if (left === 0) held.delete(owner)
-      else held.set(owner, left)
+      if (isProvisional) provisional--
+      const left = (held.get(id) ?? 1) - 1
+      if (left === 0) held.delete(id)
+      else held.set(id, left)
       serve()
     }
     return { release, [Symbol.dispose]: release }
   }
 
-  function leave(owner: string, queue: Set<Waiter>, waiter: Waiter) {
-    if (!queue.delete(waiter)) return
+  function leave(queue: Queue, waiter: Waiter) {
+    if (!queue.waiters.delete(waiter)) return
     depth--
-    if (queue.size === 0) queues.delete(owner)
+    if (queue.waiters.size === 0) queues.delete(queue.owner.id)
   }
 
   function serve() {
-    for (const [owner, queue] of queues) {
+    for (const [id, queue] of queues) {
       if (running >= size) return
-      const [waiter] = queue
-      if (!waiter || !mayRun(owner)) continue
-      leave(owner, queue, waiter)
-      if (queue.size > 0) {
-        queues.delete(owner)
-        queues.set(owner, queue)
+      const [waiter] = queue.waiters
+      if (!waiter || !mayRun(queue.owner)) continue
+      leave(queue, waiter)
+      if (queue.waiters.size > 0) {
+        queues.delete(id)
+        queues.set(id, queue)
       }
       waiter.grant()
     }
@@ -90,23 +121,30 @@ export function createProcessPool(options: PoolOptions): ProcessPool {
     },
     async acquire(owner, signal) {
       signal?.throwIfAborted()
-      const queue = queues.get(owner) ?? new Set<Waiter>()
-      if (queue.size === 0 && mayRun(owner)) return take(owner)
-      if (queue.size >= maxWaiting) throw new PoolFull()
+      const queue = queues.get(owner.id) ?? { owner, waiters: new Set<Waiter>() }
+      if (queue.waiters.size === 0 && mayRun(owner)) return take(owner)
+      if (queue.waiters.size >= maxWaiting) throw new PoolFull(RETRY_AFTER_MS)
       return new Promise<Slot>((resolve, reject) => {
+        const settle = () => {
+          clearTimeout(patience)
+          signal?.removeEventListener('abort', giveUp)
+        }
         const waiter: Waiter = {
           grant() {
-            signal?.removeEventListener('abort', giveUp)
+            settle()
             resolve(take(owner))
           },
         }
-        const giveUp = () => {
-          leave(owner, queue, waiter)
-          reject(signal?.reason)
+        const quit = (reason: unknown) => {
+          settle()
+          leave(queue, waiter)
+          reject(reason)
         }
+        const giveUp = () => quit(signal?.reason)
+        const patience = setTimeout(() => quit(new PoolFull(RETRY_AFTER_MS)), maxWaitMs).unref()
         signal?.addEventListener('abort', giveUp, { once: true })
-        queue.add(waiter)
-        queues.set(owner, queue)
+        queue.waiters.add(waiter)
+        queues.set(owner.id, queue)
         depth++
       })
     },

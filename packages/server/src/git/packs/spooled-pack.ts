@@ -1,0 +1,63 @@
+// A pack that is still on its way is kept until all of it is here, so that no git process, and no place for one, waits
+// for a client. A small one stays in memory.
+
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PackRejected } from './intake.ts'
+
+const KEPT_IN_MEMORY = 1024 * 1024
+const READ_SIZE = 256 * 1024
+
+/** A pack all of which is here. */
+export interface WholePack {
+  chunks: AsyncIterable<Uint8Array>
+  /** It will not take long. */
+  isSmall: boolean
+}
+
+/** Takes all of a pack, then runs `work` with it. What was kept is gone afterwards. Throws PackRejected. */
+export async function withWholePack<T>(
+  pack: AsyncIterable<Uint8Array>,
+  { dir, maxBytes, signal }: { dir: string; maxBytes: number; signal: AbortSignal },
+  work: (pack: WholePack) => Promise<T>,
+): Promise<T> {
+  const source = bounded(pack, maxBytes)[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const next = await source.next()
+    if (next.done) return work({ chunks: chunksOf(first), isSmall: true })
+    first.push(next.value)
+    size += next.value.length
+    if (size > KEPT_IN_MEMORY) break
+  }
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const path = join(dir, `pack-${randomBytes(12).toString('hex')}`)
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for (const chunk of first) await file.write(chunk)
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      signal.throwIfAborted()
+      await file.write(next.value)
+    }
+    return await work({ chunks: createReadStream(path, { highWaterMark: READ_SIZE }), isSmall: false })
+  } finally {
+    await file.close()
+    await rm(path, { force: true })
+  }
+}
+
+async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+async function* bounded(pack: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of pack) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new PackRejected(`the pack is larger than ${maxBytes} bytes`)
+    yield chunk
+  }
+}
