@@ -1,12 +1,13 @@
 // Bodies that are broken, cut, too large or meant to do harm: refused in words, and nothing of them stays.
 
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { describe, it } from 'node:test'
-import { deflateSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { createSqlite } from '@trellis/server/testing'
-import { type Client, FLUSH, packFiles, pkt, post, pushBody, pushRaw, useHost } from './harness.ts'
+import { all, type Client, FLUSH, pkt, post, pushBody, pushRaw, useHost } from './harness.ts'
+import { leavesNothing, stored } from './traces.ts'
 
 let client: Client
 let head: string
@@ -41,39 +42,12 @@ function flipped(body: Buffer, position: number, bit: number): Buffer {
   return copy
 }
 
-const stored = async () => ({
-  refs: await host.refs('target'),
-  packs: (await host.packs('target')).toSorted(),
-  files: (await packFiles(host.app.data)).toSorted(),
-  events: (await host.events('target')).length,
-})
-
-/** Nothing that `work` does leaves a trace, and afterwards the repository is served as before. */
-async function leavesNothing(work: () => Promise<void>): Promise<void> {
-  const earlier = await stored()
-  await work()
-  assert.deepEqual(await stored(), earlier)
-  const clone = await host.clone('target')
-  assert.equal(await clone.rev('HEAD'), head)
-}
-
-/** Several at once, as an attacker would. */
-async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items]
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
-    }),
-  )
-}
-
 const advance = () => [{ ref: 'refs/heads/main', before: head, after: next }]
-const create = (after: string) => [{ ref: 'refs/heads/evil', after }]
 
 describe('a broken push', () => {
   it('with a flipped bit anywhere in its pack is refused', async () => {
     const roll = dice(1)
-    await leavesNothing(() =>
+    await leavesNothing(host, () =>
       all(
         Array.from({ length: 30 }, () => flipped(pack, roll(pack.length), roll(8))),
         async (broken) => assert.match(await pushRaw(host, 'target', advance(), broken), /unpack (?!ok)/),
@@ -84,7 +58,7 @@ describe('a broken push', () => {
   it('that is cut short is refused', async () => {
     const roll = dice(2)
     const body = pushBody(advance(), pack)
-    await leavesNothing(() =>
+    await leavesNothing(host, () =>
       all(
         Array.from({ length: 20 }, () => body.subarray(0, 5 + roll(body.length - 6))),
         async (cut) => {
@@ -98,7 +72,7 @@ describe('a broken push', () => {
 
   it('with a flipped bit in its commands is refused, or does what its commands say then', async () => {
     const roll = dice(3)
-    const before = await stored()
+    const before = await stored(host, 'target')
     const body = pushBody([{ ref: 'refs/heads/fuzz', after: head }])
     const commands = body.length - 32
     await all(
@@ -117,13 +91,13 @@ describe('a broken push', () => {
         await pushRaw(host, 'target', [{ ref, before: oid }])
       }
     const { events: _before, ...earlier } = before
-    const { events: _after, ...later } = await stored()
+    const { events: _after, ...later } = await stored(host, 'target')
     assert.deepEqual(later, earlier)
   })
 
   it('of random bytes is refused', async () => {
     const roll = dice(4)
-    await leavesNothing(() =>
+    await leavesNothing(host, () =>
       all(
         Array.from({ length: 40 }, (_, i) => randomBytes(1 + roll(i * 50 + 4))),
         async (noise) => {
@@ -169,7 +143,7 @@ describe('a broken push', () => {
       pushBody([{ ref: 'refs/heads/x' }]),
       pushBody(advance(), pack, 'report-status object-format=sha256'),
     ]
-    await leavesNothing(() =>
+    await leavesNothing(host, () =>
       all(bodies, async (body) => {
         const { status, body: answer } = await post(host, 'target', 'git-receive-pack', body)
         assert.ok(status < 500)
@@ -182,7 +156,7 @@ describe('a broken push', () => {
     const body = pushBody(advance(), pack)
     const zipped = gzipSync(body)
     const bomb = gzipSync(Buffer.alloc(100_000_000), { level: 1 })
-    await leavesNothing(() =>
+    await leavesNothing(host, () =>
       all(
         [
           body,
@@ -241,182 +215,6 @@ describe('the rest of a body that was refused', () => {
         agent.destroy()
       }
     })
-})
-
-describe('a pack that is meant to do harm', () => {
-  /** One object as it stands in a pack: type and size, then the deflated bytes. */
-  function packed(
-    objects: readonly { type: number; size?: number; bytes: Uint8Array }[],
-    count = objects.length,
-  ): Buffer {
-    const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
-    header.writeUInt32BE(count, 8)
-    const parts: Buffer[] = [header]
-    for (const { type, size, bytes } of objects) {
-      let left = BigInt(size ?? bytes.length)
-      const head = [Number((BigInt(type) << 4n) | (left & 15n))]
-      left >>= 4n
-      for (; left > 0n; left >>= 7n) {
-        head.push((head.pop() ?? 0) | 128, Number(left & 127n))
-      }
-      parts.push(Buffer.from(head), deflateSync(bytes))
-    }
-    const whole = Buffer.concat(parts)
-    return Buffer.concat([whole, createHash('sha1').update(whole).digest()])
-  }
-  const COMMIT = 1
-  const TREE = 2
-  const BLOB = 3
-  const idOf = (type: string, bytes: Uint8Array) =>
-    createHash('sha1').update(`${type} ${bytes.length}\0`).update(bytes).digest('hex')
-  const entry = (mode: string, name: string, oid: string) =>
-    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')])
-  const commitOf = (tree: string, person = 'Eve <e@v.e> 1700000000 +0000') =>
-    Buffer.from(`tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nharm\n`)
-
-  const blob = Buffer.from('#!/bin/sh\n')
-  const blobId = idOf('blob', blob)
-
-  async function refusedTree(
-    tree: Buffer,
-    extra: { type: number; bytes: Uint8Array }[] = [],
-  ): Promise<string> {
-    const commit = commitOf(idOf('tree', tree))
-    const evil = packed([
-      { type: BLOB, bytes: blob },
-      { type: TREE, bytes: tree },
-      { type: COMMIT, bytes: commit },
-      ...extra,
-    ])
-    return pushRaw(host, 'target', create(idOf('commit', commit)), evil)
-  }
-
-  it('is taken when it does none', async () => {
-    const tree = entry('100644', 'harmless', blobId)
-    const commit = commitOf(idOf('tree', tree))
-    const report = await pushRaw(
-      host,
-      'target',
-      create(idOf('commit', commit)),
-      packed([
-        { type: BLOB, bytes: blob },
-        { type: TREE, bytes: tree },
-        { type: COMMIT, bytes: commit },
-      ]),
-    )
-    assert.match(report, /unpack ok\n.*ok refs\/heads\/evil/s)
-    await pushRaw(host, 'target', [{ ref: 'refs/heads/evil', before: idOf('commit', commit) }])
-  })
-
-  it('with names that would escape a checkout is refused', async () => {
-    const names = [
-      '.git',
-      '.GIT',
-      '.Git',
-      '..',
-      '.',
-      '',
-      'a/b',
-      'git~1',
-      '.git\u200c',
-      '.git. ',
-      '.git::$INDEX_ALLOCATION',
-    ]
-    await leavesNothing(() =>
-      all(names, async (name) => {
-        const inner = entry('100644', 'config', blobId)
-        const tree = entry('40000', name, idOf('tree', inner))
-        const report = await refusedTree(tree, [{ type: TREE, bytes: inner }])
-        assert.match(report, /unpack (?!ok)/, name)
-        assert.match(report, /ng refs\/heads\/evil/)
-      }),
-    )
-  })
-
-  it('with .gitmodules that run a command or that are a link is refused', async () => {
-    const modules = Buffer.from('[submodule "x"]\n\tpath = x\n\turl = -u./payload\n')
-    const climbing = Buffer.from('[submodule "../../x"]\n\tpath = x\n\turl = https://example.com\n')
-    await leavesNothing(async () => {
-      for (const bytes of [modules, climbing]) {
-        const tree = entry('100644', '.gitmodules', idOf('blob', bytes))
-        assert.match(await refusedTree(tree, [{ type: BLOB, bytes }]), /unpack (?!ok)/)
-      }
-      assert.match(await refusedTree(entry('120000', '.gitmodules', blobId)), /unpack (?!ok)/)
-    })
-  })
-
-  it('with trees and commits that are not well formed is refused', async () => {
-    const twice = Buffer.concat([entry('100644', 'a', blobId), entry('100644', 'a', blobId)])
-    const unsorted = Buffer.concat([entry('100644', 'b', blobId), entry('100644', 'a', blobId)])
-    const cut = entry('100644', 'a', blobId).subarray(0, 15)
-    await leavesNothing(async () => {
-      for (const tree of [twice, unsorted, cut]) assert.match(await refusedTree(tree), /unpack (?!ok)/)
-      const tree = entry('100644', 'a', blobId)
-      for (const person of ['Eve', 'Eve <e@v.e> x +0000', 'E\0ve <e@v.e> 1700000000 +0000']) {
-        const commit = commitOf(idOf('tree', tree), person)
-        const evil = packed([
-          { type: BLOB, bytes: blob },
-          { type: TREE, bytes: tree },
-          { type: COMMIT, bytes: commit },
-        ])
-        assert.match(
-          await pushRaw(host, 'target', create(idOf('commit', commit)), evil),
-          /unpack (?!ok)/,
-          person,
-        )
-      }
-    })
-  })
-
-  it('that lies about sizes and counts is refused', async () => {
-    const bytes = Buffer.from('tiny')
-    await leavesNothing(async () => {
-      const packs = [
-        packed([{ type: BLOB, bytes, size: 2 ** 40 }]),
-        packed([{ type: BLOB, bytes, size: 2 }]),
-        packed([{ type: BLOB, bytes }], 2 ** 32 - 1),
-        packed([{ type: BLOB, bytes }], 0),
-        packed([{ type: BLOB, bytes }], 2),
-        packed([{ type: 5, bytes }]),
-        packed([{ type: 0, bytes }]),
-        // A delta against an object that nobody has.
-        packed([{ type: 7, bytes: Buffer.concat([randomBytes(20), bytes]) }]),
-      ]
-      for (const evil of packs)
-        assert.match(await pushRaw(host, 'target', create(idOf('blob', bytes)), evil), /unpack (?!ok)/)
-    })
-  })
-
-  it('without what its refs need is refused, and nothing of it is listed', async () => {
-    const tree = entry('100644', 'absent', 'a'.repeat(40))
-    const commit = commitOf(idOf('tree', tree))
-    const refs = await host.refs('target')
-    const packs = await host.packs('target')
-    const lacksBlob = packed([
-      { type: TREE, bytes: tree },
-      { type: COMMIT, bytes: commit },
-    ])
-    assert.match(
-      await pushRaw(host, 'target', create(idOf('commit', commit)), lacksBlob),
-      /ng refs\/heads\/evil/,
-    )
-    const lacksTree = packed([{ type: COMMIT, bytes: commit }])
-    assert.match(
-      await pushRaw(host, 'target', create(idOf('commit', commit)), lacksTree),
-      /ng refs\/heads\/evil/,
-    )
-    assert.match(
-      await pushRaw(host, 'target', create('b'.repeat(40))),
-      /ng refs\/heads\/evil missing necessary objects/,
-    )
-    // A blob cannot be a branch, whatever else is in the pack.
-    assert.match(
-      await pushRaw(host, 'target', create(blobId), packed([{ type: BLOB, bytes: blob }])),
-      /ng refs\/heads\/evil a branch must be a commit/,
-    )
-    assert.deepEqual(await host.refs('target'), refs)
-    assert.deepEqual(await host.packs('target'), packs)
-  })
 })
 
 describe('a broken fetch', () => {

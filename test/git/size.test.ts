@@ -13,11 +13,11 @@ import {
   type Host,
   listed,
   localRefs,
-  packFiles,
   startServer,
   startSqliteHost,
   until,
 } from './harness.ts'
+import { stored } from './traces.ts'
 
 const sandbox = createSandbox()
 after(() => sandbox.remove())
@@ -129,29 +129,26 @@ describe('large files', () => {
 describe('size quotas', () => {
   /** Takes about as many bytes when it is compressed. */
   const noise = (bytes: number) => randomBytes(bytes).toString('base64')
-  const stored = async (host: Host, name: string) => ({
-    refs: await host.refs(name),
-    packs: (await host.packs(name)).toSorted(),
-    files: (await packFiles(host.app.data)).toSorted(),
-    events: (await host.events(name)).length,
+  const storedWithSize = async (host: Host, name: string) => ({
+    ...(await stored(host, name)),
     size: (await host.ok('repos/get', { name })).sizeBytes,
   })
 
   it('refuse a push that is too large, with a reason, and store nothing of it', async () => {
     await using host = await startSqliteHost({ TRELLIS_PUSH_MAX_BYTES: '100000' })
     const { client, url } = await host.filled('small')
-    const before = await stored(host, 'small')
+    const before = await storedWithSize(host, 'small')
     await client.commit({ 'large.bin': noise(150_000) })
     const told = await client.fails('push', url, 'main')
     assert.match(told, /larger than 100000 bytes/)
     assert.match(told, /main -> main \(unpacker error\)/)
-    assert.deepEqual(await stored(host, 'small'), before)
+    assert.deepEqual(await storedWithSize(host, 'small'), before)
     // The same in chunks, whose end is not announced.
     assert.match(
       await client.fails('-c', 'http.postBuffer=66000', 'push', url, 'main'),
       /larger than 100000 bytes/,
     )
-    assert.deepEqual(await stored(host, 'small'), before)
+    assert.deepEqual(await storedWithSize(host, 'small'), before)
     await until('nothing is left in quarantine', async () => {
       const names = await readdir(join(host.app.data, 'scratch'), { recursive: true }).catch(() => [])
       return !names.some((name) => /quarantine\/push-/.test(name))
@@ -170,11 +167,11 @@ describe('size quotas', () => {
       await client.run('push', '-q', url, 'main')
       await client.commit({ 'b.bin': noise(70_000) })
       await client.run('push', '-q', url, 'main')
-      const before = await stored(host, 'full')
+      const before = await storedWithSize(host, 'full')
       assert.ok(before.size > 160_000 && before.size < 200_000)
       await client.commit({ 'c.bin': noise(60_000) })
       assert.match(await client.fails('push', url, 'main'), /larger than \d+ bytes/)
-      assert.deepEqual(await stored(host, 'full'), before)
+      assert.deepEqual(await storedWithSize(host, 'full'), before)
       const refused = await host.call('git/commits/create', {
         name: 'full',
         branch: 'main',
@@ -186,7 +183,7 @@ describe('size quotas', () => {
       const { code, data: detail } = asEnvelope(refused)
       assert.equal(code, 'QUOTA_EXCEEDED')
       assert.equal((detail as { scope: string }).scope, 'size')
-      const { files: _files, ...afterwards } = await stored(host, 'full')
+      const { files: _files, ...afterwards } = await storedWithSize(host, 'full')
       const { files: _before, ...expected } = before
       assert.deepEqual(afterwards, expected)
       // Deleting needs no room.

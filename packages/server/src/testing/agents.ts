@@ -131,3 +131,12 @@ export async function sessionCookieOf({ url }: { url: string }, email: string): 
     .map((line) => line.split(';')[0])
     .join('; ')
 }
+
+/** Asserts that an endpoint for agents refused, in the words of its protocol. */
+export async function assertRefused(answer: Promise<Answer>, status: number, error: string): Promise<void> {
+  const { status: got, body, headers } = await answer
+  assert.deepEqual([got, body.error], [status, error], JSON.stringify(body))
+  const { error: _, ...rest } = body
+  assert.equal(Object.keys(rest).length, 1, 'one message and nothing else')
+  assert.equal(headers.get('cache-control'), 'no-store')
+}

@@ -27,6 +27,10 @@ const env = {
   HOME: '/nonexistent',
   LC_ALL: 'C',
   GIT_CONFIG_NOSYSTEM: '1',
+  // It is thrown away soon.
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.fsync',
+  GIT_CONFIG_VALUE_0: 'none',
   GIT_AUTHOR_NAME: person.name,
   GIT_AUTHOR_EMAIL: person.email,
   GIT_AUTHOR_DATE: person.date,
