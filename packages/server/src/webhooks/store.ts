@@ -214,16 +214,26 @@ interface DeliveryPage {
   limit: number
 }
 
-/** The newest first. */
-export function listDeliveries(
+const STATUSES: readonly WebhookDelivery['status'][] = ['pending', 'success', 'failed', 'dropped']
+
+/** The newest first. Each status is asked for by itself, so that no page goes through all of another. */
+export async function listDeliveries(
   q: Db,
   { repoId, webhookId, status, before, limit }: DeliveryPage,
 ): Promise<ShownDeliveryRow[]> {
-  let query = shown(q).where('webhook_deliveries.repo_id', '=', repoId)
-  if (webhookId) query = query.where('webhook_deliveries.webhook_id', '=', webhookId)
-  if (status) query = query.where('webhook_deliveries.status', '=', status)
-  if (before) query = query.where('webhook_deliveries.id', '<', before)
-  return query.orderBy('webhook_deliveries.id', 'desc').limit(limit).execute()
+  const ids: string[] = []
+  for (const wanted of status ? [status] : STATUSES) {
+    let query = q.selectFrom('webhook_deliveries').select('id').where('status', '=', wanted)
+    query = webhookId ? query.where('webhook_id', '=', webhookId) : query.where('repo_id', '=', repoId)
+    if (before) query = query.where('id', '<', before)
+    for (const { id } of await query.orderBy('id', 'desc').limit(limit).execute()) ids.push(id)
+  }
+  if (ids.length === 0) return []
+  const page = ids.sort().reverse().slice(0, limit)
+  return shown(q)
+    .where('webhook_deliveries.id', 'in', page)
+    .orderBy('webhook_deliveries.id', 'desc')
+    .execute()
 }
 
 /** Ends everything that waits for a webhook, and gives how many bytes that was. */
