@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { rareEvents } from './events.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { reposCreate, reposList } from './repos.ts'
@@ -15,6 +16,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'cold-clone': coldClone,
   'small-push': smallPush,
   fork,
+  'rare-events': rareEvents,
   'webhook-deliveries': webhookDeliveries,
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,

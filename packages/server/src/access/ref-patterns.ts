@@ -36,6 +36,6 @@ export function compileRefPatterns(patterns: readonly string[]): MatchesRef {
 function compileOne(pattern: string): (ref: RefName, defaultBranch: RefName) => boolean {
   if (pattern === DEFAULT_BRANCH) return (ref, defaultBranch) => ref === defaultBranch
   const isMatch = globs([pattern])
-  if (pattern.startsWith('refs/')) return isMatch
+  if (pattern.startsWith('refs/')) return (ref) => isMatch(ref)
   return (ref) => ref.startsWith(BRANCHES) && isMatch(ref.slice(BRANCHES.length))
 }

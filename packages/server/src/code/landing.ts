@@ -81,7 +81,7 @@ export function createLandings({
   ): Promise<LandingResult> {
     const now = clock()
     // Locks the row, so that pushes to one repository follow each other.
-    const current = await repos.recordChangeIn(tx, repo.id, { addedBytes: pack?.bytes ?? 0, pushedAt: now })
+    const current = await repos.recordChangeIn(tx, repo, { addedBytes: pack?.bytes ?? 0, pushedAt: now })
     if (!current) throw new Fault('REPO_NOT_FOUND', { name: repo.name })
     // It may have been made read-only, or its organization frozen, while the pack was on its way.
     if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
 
 /** Stands in a query for a value that comes later, and knows where to find it then. */
@@ -38,7 +39,10 @@ export function prepared<Schema, Values extends object, Row>(
 /** Inserts are cut into these sizes, so that there is a statement of each. */
 const BATCHES = [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
 
-/** Inserts any number of rows that all have the columns of the first, with statements that are built once. */
+/**
+ * Inserts any number of rows that all have the columns of the first, with statements that are built once. Between the
+ * largest of them others get their turn: SQLite answers at once, and would leave them none.
+ */
 export function preparedInsert<Schema, Table extends keyof Schema & string>(
   table: Table,
 ): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<void> {
@@ -63,8 +67,10 @@ export function preparedInsert<Schema, Table extends keyof Schema & string>(
     const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[]
     let done = 0
     for (const size of BATCHES)
-      for (; rows.length - done >= size; done += size)
+      for (; rows.length - done >= size; done += size) {
         await statementFor(size, columns)(db, rows.slice(done, done + size))
+        if (size === BATCHES[0]) await setImmediate()
+      }
   }
 }
 

@@ -7,9 +7,11 @@ import {
   assertInvalid,
   foundOrg,
   onEachDatabase,
+  plansOf,
   type TestOrg,
   useApp,
 } from '../testing/index.ts'
+import { listEvents } from './store.ts'
 
 const WRITERS = 20
 const WRITES_EACH = 4
@@ -126,6 +128,19 @@ onEachDatabase('events', (create) => {
     })
     assert.deepEqual([seqs(second.items), second.nextCursor], [[9], null])
     assert.deepEqual((await client().events.list({ name: 'told', types: ['git.push'] })).items, [])
+  })
+
+  it('finds a rare type, and a page of many types, in an index', async () => {
+    const range = { scope: 'repo:none', order: 'newest', above: 3, limit: 100 } as const
+    const plans = await plansOf(app.database, async (db) => {
+      for (const types of [['repo.deleted'], ['git.push', 'repo.deleted']])
+        await listEvents(db, { ...range, types })
+    })
+    assert.equal(plans.length, 3)
+    for (const plan of plans) {
+      assert.match(plan, /events_type/)
+      assert.doesNotMatch(plan, /sort|temp b-tree/i)
+    }
   })
 
   it('refuses what it cannot read', async () => {

@@ -1,5 +1,5 @@
 import type { ActorKind } from '@trellis/contract'
-import type { Selectable } from 'kysely'
+import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
@@ -63,18 +63,39 @@ interface EventRange {
   limit: number
 }
 
-export async function listEvents(
-  q: Db,
-  { scope, order, above, below, types, limit }: EventRange,
-): Promise<EventRow[]> {
-  let query = q
+export async function listEvents(q: Db, { types, ...range }: EventRange): Promise<EventRow[]> {
+  const { scope, order, limit } = range
+  const ordered = q
     .selectFrom('events')
     .selectAll()
     .where('scope', '=', scope)
     .orderBy('seq', order === 'oldest' ? 'asc' : 'desc')
-    .limit(limit)
-  if (above !== undefined) query = query.where('seq', '>', above)
-  if (below !== undefined) query = query.where('seq', '<', below)
-  if (types) query = query.where('type', 'in', types)
-  return query.execute()
+  if (!types) return within(ordered, range).limit(limit).execute()
+  const seqs = await listSeqs(q, range, types)
+  return seqs.length === 0 ? [] : ordered.where('seq', 'in', seqs).execute()
+}
+
+/** Each type is asked for by itself: of all that are common only as many are looked at as a page can have. */
+async function listSeqs(q: Db, range: EventRange, types: readonly string[]): Promise<number[]> {
+  const { scope, order, limit } = range
+  const seqs: number[] = []
+  for (const type of new Set(types)) {
+    const ofType = q.selectFrom('events').select('seq').where('scope', '=', scope).where('type', '=', type)
+    const page = await within(ofType, range)
+      .orderBy('seq', order === 'oldest' ? 'asc' : 'desc')
+      .limit(limit)
+      .execute()
+    for (const { seq } of page) seqs.push(seq)
+  }
+  return seqs.sort((a, b) => (order === 'oldest' ? a - b : b - a)).slice(0, limit)
+}
+
+function within<Row>(
+  query: SelectQueryBuilder<Schema, 'events', Row>,
+  { above, below }: EventRange,
+): SelectQueryBuilder<Schema, 'events', Row> {
+  let bounded = query
+  if (above !== undefined) bounded = bounded.where('seq', '>', above)
+  if (below !== undefined) bounded = bounded.where('seq', '<', below)
+  return bounded
 }

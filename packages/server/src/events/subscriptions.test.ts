@@ -131,6 +131,21 @@ describe('a subscription', () => {
     const paths = Array.from({ length: 1000 }, (_, i) => `${'a/'.repeat(500)}${i}`)
     const patterns = Array.from({ length: 64 }, (_, i) => `**/a/**/b${i}`)
     const listens = compileSubscription({ push: { paths: patterns } })
-    assert.ok(listens(push('refs/heads/main', { paths })))
+    const effort = { steps: 100_000 }
+    assert.ok(listens(push('refs/heads/main', { paths }), effort))
+    // It stopped when that was spent, or soon after.
+    assert.ok(effort.steps < 0 && effort.steps > -1_000, `${effort.steps} steps are left`)
+    assert.ok(compileSubscription({ push: { branches: patterns } })(main, { steps: 2 }))
+    assert.ok(!compileSubscription({ push: { branches: ['!**'] } })(main, { steps: 1_000 }))
+    assert.ok(compileSubscription({ push: { branches: ['!**'] } })(main, { steps: 2 }))
+  })
+
+  it('may have patterns of 2,048 characters together', () => {
+    const eight = Array.from({ length: 8 }, (_, i) => `${i}${'x'.repeat(255)}`)
+    assert.deepEqual(subscriptionIssues({ push: { branches: eight } }, ['on']), [])
+    assert.deepEqual(
+      subscriptionIssues({ push: { branches: eight, paths: ['y'] } }, ['on']).map(({ path }) => path),
+      [['on']],
+    )
   })
 })

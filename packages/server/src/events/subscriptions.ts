@@ -1,5 +1,5 @@
 import type { Actor, Issue, Subscription } from '@trellis/contract'
-import { globProblem, globs } from '../platform/globs.ts'
+import { type Effort, globProblem, globs } from '../platform/globs.ts'
 
 /** What a subscription looks at. */
 export interface Happening {
@@ -9,7 +9,8 @@ export interface Happening {
   payload?: unknown
 }
 
-export type Listens = (happening: Happening) => boolean
+/** Whether it listens; when finding out would take more than the effort, it does. */
+export type Listens = (happening: Happening, effort?: Effort) => boolean
 
 /** What a push says about itself, as far as subscriptions care. */
 interface PushPayload {
@@ -21,8 +22,8 @@ interface PushPayload {
 
 const BRANCHES = 'refs/heads/'
 const MAX_PATTERNS = 64
-/** A transaction is open meanwhile. */
-const PATHS_MS = 100
+/** Of all patterns of a subscription together. */
+const MAX_CHARACTERS = 2048
 
 /** Everything that is wrong with the patterns of a subscription, each at its place below `path`. */
 export function subscriptionIssues(on: Subscription, path: readonly (string | number)[]): Issue[] {
@@ -39,6 +40,12 @@ export function subscriptionIssues(on: Subscription, path: readonly (string | nu
           return message ? [{ path: [...path, ...at, i], message }] : []
         }),
   )
+  const characters = lists.reduce((sum, { patterns = [] }) => sum + patterns.join('').length, 0)
+  if (characters > MAX_CHARACTERS)
+    issues.push({
+      path: [...path],
+      message: `All patterns may have up to ${MAX_CHARACTERS} characters together`,
+    })
   const subject = on.event?.subject === undefined ? undefined : globProblem(on.event.subject)
   if (subject) issues.push({ path: [...path, 'event', 'subject'], message: subject })
   return issues
@@ -49,7 +56,7 @@ export function compileSubscription({ push, event }: Subscription): Listens {
   if (!push && !event) return () => true
   const toPush = push ? compilePush(push) : never
   const toEvent = event ? compileEvent(event) : never
-  return (happening) => toPush(happening) || toEvent(happening)
+  return (happening, effort) => toPush(happening, effort) || toEvent(happening, effort)
 }
 
 const never = () => false
@@ -58,22 +65,16 @@ const always = () => true
 function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Listens {
   const isBranch = branches?.length ? globs(branches) : undefined
   const isPath = paths?.length ? globs(paths) : undefined
-  return ({ type, payload }) => {
+  return ({ type, payload }, effort) => {
     if (type !== 'git.push') return false
     const push = payload as PushPayload
-    if (isBranch && !(push.ref.startsWith(BRANCHES) && isBranch(push.ref.slice(BRANCHES.length))))
+    if (isBranch && !(push.ref.startsWith(BRANCHES) && isBranch(push.ref.slice(BRANCHES.length), effort)))
       return false
     if (!isPath) return true
     // A branch that goes changes no file. Where not all paths are known, one too many is better than one too few.
     if (push.deleted) return false
-    return !push.paths || push.pathsTruncated === true || someInTime(push.paths, isPath)
+    return !push.paths || push.pathsTruncated === true || push.paths.some((path) => isPath(path, effort))
   }
-}
-
-/** Somebody may choose paths and patterns so that comparing them takes long: then they count as matching. */
-function someInTime(paths: readonly string[], isPath: (path: string) => boolean): boolean {
-  const deadline = performance.now() + PATHS_MS
-  return paths.some((path) => isPath(path) || performance.now() > deadline)
 }
 
 function compileEvent({ types, subject, from }: NonNullable<Subscription['event']>): Listens {
@@ -81,9 +82,9 @@ function compileEvent({ types, subject, from }: NonNullable<Subscription['event'
   const patterns = types.filter((type) => /[*?[{!]/.test(type))
   const isType = patterns.length ? globs(patterns) : never
   const isSubject = subject === undefined ? always : globs([subject])
-  return (happening) =>
-    (exact.has(happening.type) || isType(happening.type)) &&
-    isSubject(happening.subject ?? '') &&
+  return (happening, effort) =>
+    (exact.has(happening.type) || isType(happening.type, effort)) &&
+    isSubject(happening.subject ?? '', effort) &&
     (from === undefined || isFrom(from, happening.actor))
 }
 

@@ -280,7 +280,11 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     /** Counts a repository that is being made; false when that would be more than `limit`. Locks the organization. */
     addRepoIn: store.addRepo,
 
+    /** And what it took. */
     subtractRepoIn: store.subtractRepo,
+
+    /** Counts what a repository grew by, and gives what all of them take. Locks the organization. */
+    addBytesIn: store.addBytes,
 
     /** Until the transaction ends nobody else changes the organization or who is in it. */
     lockIn: store.lockOrg,

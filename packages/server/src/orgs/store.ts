@@ -1,5 +1,5 @@
 import type { Role } from '@trellis/contract'
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
@@ -14,6 +14,8 @@ interface OrgsTable {
   personal_user_id: string | null
   frozen: number
   repo_count: number
+  /** Of all its repositories together. */
+  size_bytes: Generated<number>
   kind: OrgKind
   expires_at: number | null
   /** Where it was made from, as long as nobody has taken it over. */
@@ -166,12 +168,29 @@ export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boo
   return (await countRepo(tx, { orgId, limit })).length > 0
 }
 
-export async function subtractRepo(tx: Tx, orgId: string): Promise<void> {
+export async function subtractRepo(tx: Tx, orgId: string, sizeBytes: number): Promise<void> {
   await tx
     .updateTable('orgs')
-    .set((eb) => ({ repo_count: eb('repo_count', '-', eb.lit(1)) }))
+    .set((eb) => ({
+      repo_count: eb('repo_count', '-', eb.lit(1)),
+      size_bytes: eb('size_bytes', '-', sizeBytes),
+    }))
     .where('id', '=', orgId)
     .execute()
+}
+
+const growBy = prepared((db: Db, { orgId, bytes }: { orgId: string; bytes: number }) =>
+  db
+    .updateTable('orgs')
+    .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))
+    .where('id', '=', orgId)
+    .returning('size_bytes'),
+)
+
+/** Counts what a repository grew by and gives what all of them take now. Locks the organization. */
+export async function addBytes(tx: Tx, orgId: string, bytes: number): Promise<number> {
+  const [org] = await growBy(tx, { orgId, bytes })
+  return org?.size_bytes ?? bytes
 }
 
 /** A member with what is known of the person. */

@@ -219,6 +219,11 @@ export const settings = {
     wholeNumber(0),
   ),
   TRELLIS_REPO_MAX_WEBHOOKS: defaulted('Webhooks of a repository.', '250', wholeNumber(1)),
+  TRELLIS_WEBHOOK_MAX_PENDING_BYTES: defaulted(
+    'What may be pending for a webhook: bodies, and 512 bytes for each delivery. Beyond it, deliveries are dropped.',
+    String(8 * MB),
+    wholeNumber(1024),
+  ),
   TRELLIS_USER_MAX_ORGS: defaulted('Organizations a person may own.', '100', wholeNumber(1)),
   TRELLIS_USER_MAX_KEYS: defaulted('API keys a person may have in an organization.', '100', wholeNumber(1)),
 } satisfies Record<string, Setting>
@@ -323,6 +328,7 @@ function arrange(v: Values) {
       anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
+      pendingBytesPerWebhook: v.TRELLIS_WEBHOOK_MAX_PENDING_BYTES,
     },
   }
 }

@@ -14,16 +14,27 @@ export function globProblem(pattern: string): string | undefined {
   return undefined
 }
 
-/** Whether a text matches one of the patterns and none of those that begin with `!`. */
-export function globs(patterns: readonly string[]): (text: string) => boolean {
+/** How much comparing may still cost: what follows a state of a pattern by one character is a step. */
+export interface Effort {
+  steps: number
+}
+
+/**
+ * Whether a text matches one of the patterns and none of those that begin with `!`. When the effort is spent before that
+ * is known, it counts as matching.
+ */
+export function globs(patterns: readonly string[]): (text: string, effort?: Effort) => boolean {
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map(compile)
   const unwanted = patterns
     .filter((pattern) => pattern.startsWith('!'))
     .map((pattern) => compile(pattern.slice(1)))
-  return (text) =>
-    text.length <= MAX_TEXT &&
-    (wanted.length === 0 || wanted.some((machine) => matches(machine, text))) &&
-    !unwanted.some((machine) => matches(machine, text))
+  return (text, effort = { steps: Number.POSITIVE_INFINITY }) => {
+    const isMatch =
+      text.length <= MAX_TEXT &&
+      (wanted.length === 0 || wanted.some((machine) => matches(machine, text, effort))) &&
+      !unwanted.some((machine) => matches(machine, text, effort))
+    return isMatch || effort.steps < 0
+  }
 }
 
 type Accepts = (codePoint: number) => boolean
@@ -72,7 +83,7 @@ function compile(pattern: string): Machine {
   return { start: build(parse(pattern), MATCHED), states }
 }
 
-function matches({ states, start }: Machine, text: string): boolean {
+function matches({ states, start }: Machine, text: string, effort: Effort): boolean {
   // In which turn a state was last reached, so that each is followed once a turn.
   const reachedIn = new Int32Array(states.length).fill(-1)
   let turn = 0
@@ -81,6 +92,7 @@ function matches({ states, start }: Machine, text: string): boolean {
   function reach(index: number, into: State[]): void {
     const pending = [index]
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      effort.steps--
       const state = states[at]
       if (!state || reachedIn[at] === turn) continue
       reachedIn[at] = turn
@@ -96,7 +108,7 @@ function matches({ states, start }: Machine, text: string): boolean {
     turn++
     for (const { accepts, next } of active)
       if (accepts?.(codePoint)) for (const index of next) reach(index, following)
-    if (following.length === 0 && reachedIn[MATCHED] !== turn) return false
+    if (effort.steps < 0 || (following.length === 0 && reachedIn[MATCHED] !== turn)) return false
     active = following
   }
   return reachedIn[MATCHED] === turn

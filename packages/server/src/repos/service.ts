@@ -92,11 +92,11 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   }
 
   /** A repository that is not made empty counts at once with all it holds. */
-  async function requireOrgRoomIn(tx: Tx, { org }: Caller, bytes: number): Promise<void> {
+  async function takeOrgRoomIn(tx: Tx, { org }: Caller, bytes: number): Promise<void> {
     const limit = org.provisional ? limits.provisionalBytes : limits.orgBytes
-    const observed = await store.sumSizes(tx, org.id)
-    if (observed + bytes > limit)
-      throw new Fault('QUOTA_EXCEEDED', { scope: 'size', limit, observed, projected: observed + bytes })
+    const projected = await orgs.addBytesIn(tx, org.id, bytes)
+    if (projected > limit)
+      throw new Fault('QUOTA_EXCEEDED', { scope: 'size', limit, observed: projected - bytes, projected })
   }
 
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
@@ -104,7 +104,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     const now = clock()
     const limit = provisional ? limits.provisionalRepos : limits.reposPerOrg
     const isCounted = await orgs.addRepoIn(tx, caller.org.id, limit)
-    if (sizeBytes) await requireOrgRoomIn(tx, caller, sizeBytes)
+    if (sizeBytes) await takeOrgRoomIn(tx, caller, sizeBytes)
     const repo = await store.insert(tx, {
       id: newId('repo'),
       org_id: caller.org.id,
@@ -142,7 +142,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     await orgs.lockIn(tx, orgId)
     const repo = await remove()
     if (!repo) return false
-    await orgs.subtractRepoIn(tx, repo.org_id)
+    await orgs.subtractRepoIn(tx, repo.org_id, repo.size_bytes)
     await events.append(tx, {
       ...author,
       scope: repoScope(repo.id),
@@ -170,7 +170,17 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     /** Until the transaction ends nobody else changes the row, or what is counted under this lock. */
     lockIn: store.lock,
     setRefRulesIn: store.setRefRules,
-    recordChangeIn: store.recordChange,
+
+    /** Notes that refs changed and how much the packs grew. Undefined when the repository is gone. */
+    async recordChangeIn(
+      tx: Tx,
+      { id, org_id }: store.RepoRow,
+      change: { addedBytes: number; pushedAt: number },
+    ): Promise<store.RepoRow | undefined> {
+      if (change.addedBytes > 0) await orgs.addBytesIn(tx, org_id, change.addedBytes)
+      return store.recordChange(tx, id, change)
+    },
+
     liftExpiryIn: store.liftExpiry,
 
     /** The repository of this name in the acting organization, whatever the caller may do with it. */
@@ -198,10 +208,9 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
 
     /** How many bytes a repository may still grow by. */
     async findRoom(repo: store.RepoRow): Promise<number> {
-      const used = await store.sumSizes(database.db, repo.org_id)
       const org = await orgs.find(database.db, repo.org_id)
       const orgBytes = org?.kind === 'team' ? limits.orgBytes : limits.provisionalBytes
-      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, orgBytes - used))
+      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, orgBytes - (org?.size_bytes ?? 0)))
     },
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {

@@ -143,7 +143,6 @@ export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
 export const removeExpired = (tx: Tx, id: string, now: number): Promise<RepoRow | undefined> =>
   tx.deleteFrom('repos').where('id', '=', id).where('expires_at', '<=', now).returningAll().executeTakeFirst()
 
-/** Notes that refs changed and how much the packs grew. Undefined when the repository is gone. */
 export const recordChange = (
   tx: Tx,
   id: string,
@@ -160,15 +159,6 @@ export const recordChange = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
-
-export async function sumSizes(q: Db, orgId: string): Promise<number> {
-  const { bytes } = await q
-    .selectFrom('repos')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('size_bytes'), eb.lit(0)).as('bytes'))
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return Number(bytes)
-}
 
 /** Nothing in the organization ends by itself any more. */
 export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { WebhookDelivery, WebhookDeliveryDetail } from '@trellis/contract'
 import { type Caller, requireThawed } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
-import { Fault } from '../platform/fault.ts'
+import { Fault, invalid } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
@@ -73,12 +73,17 @@ export function createDeliveriesService({ database, repos, webhooks, clock, wake
       requireThawed(caller)
       if (earlier.status === 'pending')
         throw new Fault('WEBHOOK_DELIVERY_NOT_TERMINAL', { id: input.deliveryId })
-      const { webhook_id, webhook_name, repo_id, message_id, event_type, subject, seq } = earlier
+      if (earlier.digest === null)
+        throw invalid(
+          ['deliveryId'],
+          'Its body was not kept: too much was pending. events/list has the event',
+        )
+      const { webhook_id, webhook_name, repo_id, message_id, bytes, event_type, subject, seq } = earlier
       const id = randomUUIDv7()
       return database.transact(async (tx) => {
         const now = clock()
         const delivery = {
-          ...{ id, webhook_id, webhook_name, repo_id, message_id, event_type, subject, seq },
+          ...{ id, webhook_id, webhook_name, repo_id, message_id, bytes, event_type, subject, seq },
           created_at: now,
         }
         await lines.enqueue(tx, [delivery], now)
@@ -98,8 +103,8 @@ function present(row: store.ShownDeliveryRow): WebhookDelivery {
     webhookName: row.webhook_name,
     eventType: row.event_type,
     subject: row.subject,
-    requestBodyDigest: row.digest,
-    requestBodyTruncated: row.body_start,
+    requestBodyDigest: row.digest ?? '',
+    requestBodyTruncated: row.body_start ?? '',
     responseStatus: row.response_status,
     responseBodyTruncated: row.response_body,
     durationMs: row.duration_ms,

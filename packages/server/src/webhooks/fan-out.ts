@@ -3,6 +3,7 @@ import type { NumberedEvent, Subscription } from '@trellis/contract'
 import type { Subscriber } from '../events/service.ts'
 import { compileSubscription, type Listens } from '../events/subscriptions.ts'
 import { repoIdOf } from '../events/types.ts'
+import { createPauses } from '../platform/pauses.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { Database } from '../schema.ts'
 import * as lines from './line-store.ts'
@@ -10,9 +11,23 @@ import * as store from './store.ts'
 
 /** How many compiled subscriptions are kept at hand. */
 const COMPILED = 1_000
+/** How much comparing one webhook with one event may take, and all webhooks with all events of one change: a transaction is open. */
+const STEPS_EACH = 1_000_000
+const STEPS_TOGETHER = 3_000_000
+/** Deliveries that are written together. */
+const BATCH = 512
+
+interface FanOutDeps {
+  database: Database
+  /** Of what waits for one webhook. Beyond it, deliveries are dropped. */
+  maxPendingBytes: number
+  /** Something is due. */
+  wake(): void
+  onDropped(webhookIds: readonly string[], deliveries: number): void
+}
 
 /** Writes a delivery for every webhook that listens to an event, in the transaction of the event itself. */
-export function createFanOut({ database, wake }: { database: Database; wake(): void }): Subscriber {
+export function createFanOut({ database, maxPendingBytes, wake, onDropped }: FanOutDeps): Subscriber {
   const compiled = createRecent<string, Listens>({ maxEntries: COMPILED })
 
   function listens(subscription: string): Listens {
@@ -28,36 +43,100 @@ export function createFanOut({ database, wake }: { database: Database; wake(): v
     const repoId = repoIdOf(scope)
     if (!repoId) return
     const webhooks = await store.listListening(tx, { repoId })
-    const messages: store.MessageRow[] = []
-    const deliveries: lines.NewDelivery[] = []
+    const hears = createHearing(listens)
+    const pending = new Map(webhooks.map(({ id, pending_bytes }) => [id, pending_bytes]))
+    const pause = createPauses()
+    const [now = 0] = events.map(({ ts }) => ts)
+    let batch = newBatch()
+    const full = new Set<string>()
+    let dropped = 0
+    let isAnyDue = false
+
+    async function write(): Promise<void> {
+      await lines.insertMessages(tx, batch.messages)
+      await lines.enqueue(tx, batch.deliveries, now)
+      await lines.insertDropped(tx, batch.dropped)
+      isAnyDue ||= batch.deliveries.length > 0
+      batch = newBatch()
+    }
+
     for (const event of events) {
-      const hearing = webhooks.filter(({ subscription }) => listens(subscription)(event))
+      const hearing: typeof webhooks = []
+      for (const webhook of webhooks) {
+        if (hears(webhook.subscription, event)) hearing.push(webhook)
+        await pause()
+      }
       const [first] = hearing
       if (!first) continue
       // Of a repository that is being deleted only the event still knows the name.
       const repo = { id: repoId, name: first.repo_name ?? event.subject ?? '', owner: first.owner ?? '' }
       const message = messageOf(event, repo)
-      messages.push(message)
-      for (const { id, name } of hearing)
-        deliveries.push({
+      const bytes = lines.bytesOfDelivery(message.body)
+      let isWanted = false
+      for (const { id, name } of hearing) {
+        const waiting = (pending.get(id) ?? 0) + bytes
+        const hasRoom = waiting <= maxPendingBytes
+        const delivery: lines.NewDelivery = {
           id: randomUUIDv7(),
           webhook_id: id,
           webhook_name: name,
           repo_id: repoId,
           message_id: message.id,
+          bytes,
           event_type: event.type,
           subject: event.subject ?? null,
           seq: event.seq,
           created_at: event.ts,
-        })
+        }
+        if (hasRoom) {
+          pending.set(id, waiting)
+          batch.deliveries.push(delivery)
+          isWanted = true
+        } else {
+          batch.dropped.push(delivery)
+          full.add(id)
+          dropped++
+        }
+      }
+      // A body that goes nowhere is not kept either.
+      if (isWanted) batch.messages.push(message)
+      if (batch.deliveries.length + batch.dropped.length >= BATCH) await write()
     }
-    const [now = 0] = events.map(({ ts }) => ts)
-    if (deliveries.length > 0) {
-      await lines.insertMessages(tx, messages)
-      await lines.enqueue(tx, deliveries, now)
-      database.afterCommit(tx, wake)
-    }
+    await write()
+    if (isAnyDue) database.afterCommit(tx, wake)
+    if (dropped > 0) database.afterCommit(tx, () => onDropped([...full], dropped))
     if (events.some(({ type }) => type === 'repo.deleted')) await store.removeWebhooks(tx, repoId, now)
+  }
+}
+
+interface Batch {
+  messages: store.MessageRow[]
+  deliveries: lines.NewDelivery[]
+  dropped: lines.NewDelivery[]
+}
+
+const newBatch = (): Batch => ({ messages: [], deliveries: [], dropped: [] })
+
+/**
+ * Who hears of which event, within an effort that all webhooks and events of one change share. What could not be found
+ * out is heard: one delivery too many is better than one too few.
+ */
+function createHearing(listens: (subscription: string) => Listens) {
+  let left = STEPS_TOGETHER
+  let about: NumberedEvent | undefined
+  /** Webhooks often listen to the same. */
+  const known = new Map<string, boolean>()
+  return (subscription: string, event: NumberedEvent): boolean => {
+    if (event !== about) known.clear()
+    about = event
+    const before = known.get(subscription)
+    if (before !== undefined) return before
+    const given = Math.max(0, Math.min(STEPS_EACH, left))
+    const effort = { steps: given }
+    const isHeard = listens(subscription)(event, effort)
+    left -= given - effort.steps
+    known.set(subscription, isHeard)
+    return isHeard
   }
 }
 

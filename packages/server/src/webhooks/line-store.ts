@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql, type Updateable } from 'kysely'
 import { prepared, preparedInsert } from '../db/prepared.ts'
+import { createPauses } from '../platform/pauses.ts'
 import type { Database, Db, Schema, Tx } from '../schema.ts'
 import type { DeliveryRow, LineRow, WebhookTables } from './store.ts'
 
@@ -12,6 +13,7 @@ export type NewDelivery = Pick<
   | 'webhook_name'
   | 'repo_id'
   | 'message_id'
+  | 'bytes'
   | 'event_type'
   | 'subject'
   | 'seq'
@@ -22,21 +24,28 @@ export const insertMessages = preparedInsert<Schema, 'webhook_messages'>('webhoo
 
 const insertDeliveries = preparedInsert<Schema, 'webhook_deliveries'>('webhook_deliveries')
 
-const wakeLines = prepared((db: Db, { messageId, now }: { messageId: string; now: number }) =>
-  db
-    .updateTable('webhook_lines')
-    .set((eb) => ({
-      wakes: eb('wakes', '+', eb.lit(1)),
-      next_due_at: eb.case().when('next_due_at', '<', now).then(eb.ref('next_due_at')).else(now).end(),
-    }))
-    .where('webhook_id', 'in', (eb) =>
-      eb
-        .selectFrom('webhook_deliveries')
-        .select('webhook_id')
-        .where('message_id', '=', messageId)
-        .where('status', '=', sql.lit('pending'))
-        .where('due_at', '=', now),
-    ),
+/** What every delivery takes beside its body. */
+const ROW_BYTES = 512
+
+export const bytesOfDelivery = (body: string): number => ROW_BYTES + body.length
+
+const wakeLines = prepared(
+  (db: Db, { messageId, bytes, now }: { messageId: string; bytes: number; now: number }) =>
+    db
+      .updateTable('webhook_lines')
+      .set((eb) => ({
+        wakes: eb('wakes', '+', eb.lit(1)),
+        pending_bytes: eb('pending_bytes', '+', bytes),
+        next_due_at: eb.case().when('next_due_at', '<', now).then(eb.ref('next_due_at')).else(now).end(),
+      }))
+      .where('webhook_id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_deliveries')
+          .select('webhook_id')
+          .where('message_id', '=', messageId)
+          .where('status', '=', sql.lit('pending'))
+          .where('due_at', '=', now),
+      ),
 )
 
 /** Puts deliveries into their lines, due at once. */
@@ -45,8 +54,26 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: n
     tx,
     deliveries.map((delivery) => ({ ...delivery, status: 'pending', attempt: 0, due_at: now })),
   )
-  for (const messageId of new Set(deliveries.map(({ message_id }) => message_id)))
-    await wakeLines(tx, { messageId, now })
+  const messages = new Map(deliveries.map(({ message_id, bytes }) => [message_id, bytes]))
+  const pause = createPauses()
+  for (const [messageId, bytes] of messages) {
+    await wakeLines(tx, { messageId, bytes, now })
+    await pause()
+  }
+}
+
+/** Notes what a line had no room for. */
+export async function insertDropped(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
+  await insertDeliveries(
+    tx,
+    deliveries.map((delivery) => ({
+      ...delivery,
+      status: 'dropped',
+      attempt: 0,
+      due_at: null,
+      error: 'Too much was pending for this webhook already',
+    })),
+  )
 }
 
 interface Claim {
@@ -134,7 +161,8 @@ export async function releaseLine(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_lines')
-    .set({ worker_id: null, next_due_at: nextDueAt })
+    // Whatever was counted wrong is right again when nothing is left.
+    .set({ worker_id: null, next_due_at: nextDueAt, ...(nextDueAt === null && { pending_bytes: 0 }) })
     .where('webhook_id', '=', line.webhook_id)
     .where('worker_id', '=', workerId)
     .where('wakes', '=', line.wakes)
@@ -205,7 +233,7 @@ export interface Outcome {
   deliveredAt: number | null
 }
 
-/** Only of what is still pending: it may have been dropped meanwhile. */
+/** Gives what it changed: only what is still pending, which may have been dropped meanwhile. */
 export const recordOutcome = prepared((tx: Db, outcome: Outcome) =>
   tx
     .updateTable('webhook_deliveries')
@@ -220,8 +248,18 @@ export const recordOutcome = prepared((tx: Db, outcome: Outcome) =>
       delivered_at: outcome.deliveredAt,
     }))
     .where('id', '=', outcome.id)
-    .where('status', '=', sql.lit('pending')),
+    .where('status', '=', sql.lit('pending'))
+    .returning(['webhook_id', 'status', 'bytes']),
 )
+
+/** Takes what has ended out of what waits in a line. */
+export async function subtractPending(tx: Tx, webhookId: string, bytes: number): Promise<void> {
+  await tx
+    .updateTable('webhook_lines')
+    .set((eb) => ({ pending_bytes: eb('pending_bytes', '-', bytes) }))
+    .where('webhook_id', '=', webhookId)
+    .execute()
+}
 
 export async function measureBacklog(q: Db): Promise<{ pending: number; oldest: number | null }> {
   const row = await q

@@ -5,6 +5,16 @@ import { measureBacklog } from './line-store.ts'
 
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
 
+/** What was never tried. Counted where events are written, before there is anybody who delivers. */
+export function createDroppedCounter(registry: Registry): (deliveries: number) => void {
+  const dropped = new Counter({
+    name: 'trellis_webhook_dropped_total',
+    help: 'Deliveries dropped because too much was pending for their webhook',
+    registers: [registry],
+  })
+  return (deliveries) => dropped.inc(deliveries)
+}
+
 /** How delivering goes, for Prometheus. The backlog is that of all processes together. */
 export function createWebhookMetrics({ registry, db, clock }: { registry: Registry; db: Db; clock: Clock }) {
   const attempts = new Counter({

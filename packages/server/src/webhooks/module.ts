@@ -8,7 +8,7 @@ import { createSealer } from '../secrets/sealing.ts'
 import { createDeliveriesService } from './deliveries.ts'
 import { createFanOut } from './fan-out.ts'
 import { webhooksHandlers } from './handlers.ts'
-import { createWebhookMetrics } from './metrics.ts'
+import { createDroppedCounter, createWebhookMetrics } from './metrics.ts'
 import { pruneDeliveries } from './pruning.ts'
 import { createRecorder } from './recorder.ts'
 import { sendDeliveries } from './sending.ts'
@@ -27,15 +27,23 @@ interface WebhooksNeeds extends Base {
 }
 
 /** Hears of events before anything else of webhooks exists: the bell is all that joins it to those who send. */
-export function createWebhooksSubscriber({ config, database }: Base): {
+export function createWebhooksSubscriber({ config, database, registry, log }: Base): {
   bell: Bell
   subscribers: Subscriber[]
 } {
   const bell = createBell()
-  return {
-    bell,
-    subscribers: config.webhooks.enabled ? [createFanOut({ database, wake: bell.ring })] : [],
-  }
+  if (!config.webhooks.enabled) return { bell, subscribers: [] }
+  const countDropped = createDroppedCounter(registry)
+  const fanOut = createFanOut({
+    database,
+    maxPendingBytes: config.limits.pendingBytesPerWebhook,
+    wake: bell.ring,
+    onDropped(webhooks, deliveries) {
+      countDropped(deliveries)
+      log.warn('dropped deliveries: too much is pending already', { webhooks, deliveries })
+    },
+  })
+  return { bell, subscribers: [fanOut] }
 }
 
 export function createWebhooksModule(needs: WebhooksNeeds) {

@@ -26,7 +26,11 @@ export function createRecorder({ database }: { database: Database }) {
   async function write(reports: readonly Report[]): Promise<void> {
     if (reports.length === 0) return
     await database.transact(async (tx) => {
-      for (const { outcome } of reports) await lines.recordOutcome(tx, outcome)
+      const ended = new Map<string, number>()
+      for (const { outcome } of reports)
+        for (const { webhook_id, status, bytes } of await lines.recordOutcome(tx, outcome))
+          if (status !== 'pending') ended.set(webhook_id, (ended.get(webhook_id) ?? 0) + bytes)
+      for (const [webhookId, bytes] of ended) await lines.subtractPending(tx, webhookId, bytes)
       for (const { webhookId, failingSince } of reports)
         if (failingSince !== undefined) await lines.updateLine(tx, webhookId, { failing_since: failingSince })
     })

@@ -118,8 +118,9 @@ export function createWebhooksService(deps: WebhooksDeps) {
   }
 
   async function dropIn(tx: Tx, id: string): Promise<void> {
-    await store.dropPending(tx, id)
+    const bytes = await store.dropPending(tx, id)
     await lines.updateLine(tx, id, { next_due_at: null })
+    await lines.subtractPending(tx, id, bytes)
   }
 
   return {

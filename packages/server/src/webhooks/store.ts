@@ -37,6 +37,8 @@ interface LinesTable {
   /** Who works at the line. */
   worker_id: string | null
   failing_since: number | null
+  /** What waits in it. */
+  pending_bytes: Generated<number>
 }
 
 interface MessagesTable {
@@ -52,6 +54,8 @@ interface DeliveriesTable {
   webhook_name: string
   repo_id: string
   message_id: string
+  /** Of the body and of what is written beside it. */
+  bytes: Generated<number>
   event_type: string
   subject: string | null
   /** Of the event, in the log of its repository. */
@@ -81,8 +85,8 @@ export type WebhookRow = Selectable<WebhooksTable>
 export type LineRow = Selectable<LinesTable>
 export type DeliveryRow = Selectable<DeliveriesTable>
 export type MessageRow = Selectable<MessagesTable>
-/** A delivery with the beginning of its body. */
-export type ShownDeliveryRow = DeliveryRow & { digest: string; body_start: string }
+/** A delivery with the beginning of its body, unless that was not kept. */
+export type ShownDeliveryRow = DeliveryRow & { digest: string | null; body_start: string | null }
 
 /** How much of a body is shown. */
 export const SHOWN_CHARACTERS = 4096
@@ -173,9 +177,10 @@ export async function removeWebhooks(tx: Tx, repoId: string, now: number): Promi
 export const listListening = prepared((db: Db, { repoId }: { repoId: string }) =>
   db
     .selectFrom('webhooks')
+    .innerJoin('webhook_lines', 'webhook_lines.webhook_id', 'webhooks.id')
     .leftJoin('repos', 'repos.id', 'webhooks.repo_id')
     .leftJoin('orgs', 'orgs.id', 'webhooks.org_id')
-    .select(['webhooks.id', 'webhooks.name', 'webhooks.subscription'])
+    .select(['webhooks.id', 'webhooks.name', 'webhooks.subscription', 'webhook_lines.pending_bytes'])
     .select(['repos.name as repo_name', 'orgs.slug as owner'])
     .where('webhooks.repo_id', '=', repoId)
     .where('webhooks.removed_at', 'is', null)
@@ -186,12 +191,12 @@ export const listListening = prepared((db: Db, { repoId }: { repoId: string }) =
 const shown = (q: Db) =>
   q
     .selectFrom('webhook_deliveries')
-    .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_deliveries.message_id')
+    .leftJoin('webhook_messages', 'webhook_messages.id', 'webhook_deliveries.message_id')
     .selectAll('webhook_deliveries')
     .select('webhook_messages.digest')
     .select((eb) =>
       eb
-        .fn<string>('substr', ['webhook_messages.body', eb.lit(1), eb.lit(SHOWN_CHARACTERS)])
+        .fn<string | null>('substr', ['webhook_messages.body', eb.lit(1), eb.lit(SHOWN_CHARACTERS)])
         .as('body_start'),
     )
 
@@ -209,25 +214,36 @@ interface DeliveryPage {
   limit: number
 }
 
-/** The newest first. */
-export function listDeliveries(
+const STATUSES: readonly WebhookDelivery['status'][] = ['pending', 'success', 'failed', 'dropped']
+
+/** The newest first. Each status is asked for by itself, so that no page goes through all of another. */
+export async function listDeliveries(
   q: Db,
   { repoId, webhookId, status, before, limit }: DeliveryPage,
 ): Promise<ShownDeliveryRow[]> {
-  let query = shown(q).where('webhook_deliveries.repo_id', '=', repoId)
-  if (webhookId) query = query.where('webhook_deliveries.webhook_id', '=', webhookId)
-  if (status) query = query.where('webhook_deliveries.status', '=', status)
-  if (before) query = query.where('webhook_deliveries.id', '<', before)
-  return query.orderBy('webhook_deliveries.id', 'desc').limit(limit).execute()
+  const ids: string[] = []
+  for (const wanted of status ? [status] : STATUSES) {
+    let query = q.selectFrom('webhook_deliveries').select('id').where('status', '=', wanted)
+    query = webhookId ? query.where('webhook_id', '=', webhookId) : query.where('repo_id', '=', repoId)
+    if (before) query = query.where('id', '<', before)
+    for (const { id } of await query.orderBy('id', 'desc').limit(limit).execute()) ids.push(id)
+  }
+  if (ids.length === 0) return []
+  const page = ids.sort().reverse().slice(0, limit)
+  return shown(q)
+    .where('webhook_deliveries.id', 'in', page)
+    .orderBy('webhook_deliveries.id', 'desc')
+    .execute()
 }
 
-/** Ends everything that waits for a webhook. */
+/** Ends everything that waits for a webhook, and gives how many bytes that was. */
 export async function dropPending(tx: Tx, webhookId: string): Promise<number> {
-  const { numUpdatedRows } = await tx
+  const dropped = await tx
     .updateTable('webhook_deliveries')
     .set({ status: 'dropped', due_at: null })
     .where('webhook_id', '=', webhookId)
     .where('status', '=', 'pending')
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+    .returning('bytes')
+    .execute()
+  return dropped.reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { answerWith, onEachDatabase, type Person, useApp, useReceiver } from '../testing/index.ts'
+import { answerWith, onEachDatabase, type Person, plansOf, useApp, useReceiver } from '../testing/index.ts'
+import { listDeliveries } from './store.ts'
 
 const DAY_MS = 86_400_000
 
@@ -69,6 +70,19 @@ onEachDatabase('upkeep of webhooks', (create) => {
     await client().webhooks.disable({ name: 'old', webhook: 'ci' })
     await prune()
     assert.deepEqual([await count('webhook_deliveries'), await count('webhook_messages')], [0, 0])
+  })
+
+  it('finds the deliveries of a rare status in an index', async () => {
+    const plans = await plansOf(app.database, async (db) => {
+      await listDeliveries(db, { repoId: 'r', status: 'failed', limit: 50 })
+      await listDeliveries(db, { repoId: 'r', webhookId: 'w', status: 'failed', before: 'x', limit: 50 })
+      await listDeliveries(db, { repoId: 'r', limit: 50 })
+    })
+    assert.equal(plans.length, 6)
+    for (const plan of plans) {
+      assert.match(plan, /webhook_deliveries_(repo|webhook)/)
+      assert.doesNotMatch(plan, /sort|temp b-tree/i)
+    }
   })
 
   it('removes the webhooks of a deleted repository only when they have heard of it', async () => {

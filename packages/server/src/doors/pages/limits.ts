@@ -9,6 +9,7 @@ export function presentLimits(limits: Config['limits']) {
     },
     body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
     repository: { bytes: limits.repoBytes, webhooks: limits.webhooksPerRepo },
+    webhook: { pendingBytes: limits.pendingBytesPerWebhook },
     organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
     provisional: {
       seconds: limits.provisionalMs / 1000,
