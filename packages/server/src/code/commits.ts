@@ -79,14 +79,6 @@ export function createCommitsService(deps: CommitsDeps) {
     const pack = await packs.adopt(quarantined.objectsDir).catch((cause: unknown) => {
       throw new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
-    const room = await repos.findRoom(repo)
-    if (pack.bytes > room)
-      throw new Fault('QUOTA_EXCEEDED', {
-        scope: 'size',
-        limit: repo.size_bytes + room,
-        observed: repo.size_bytes,
-        projected: repo.size_bytes + pack.bytes,
-      })
     return pack
   }
 
@@ -101,15 +93,23 @@ export function createCommitsService(deps: CommitsDeps) {
     }: { pack?: PackInfo | undefined; type?: ObjectType; means?: Means } = {},
   ): Promise<void> {
     const { ref } = change
-    const results = await landings.land({
+    const landing = landings.land({
       repo,
       mover: { caller, means },
       changes: [{ peeled: null, type, ...change }],
       pack,
       atomic: true,
     })
-    const refused = results.get(ref)
+    const refused = await landing.then(
+      (results) => results.get(ref),
+      (error: unknown) => {
+        // Nothing of it was kept; whatever else goes wrong may have happened after the commit.
+        if (error instanceof Fault) return error
+        throw error
+      },
+    )
     const where = { name: repo.name, ref }
+    if (refused && pack) await packs.remove(pack.packId)
     if (refused instanceof Fault) throw refused
     if (refused && ref.startsWith('refs/tags/')) throw new Fault('REF_ALREADY_EXISTS', where)
     if (refused) throw new Fault('STALE_REF', where)

@@ -120,7 +120,7 @@ export function createImportsService(deps: ImportsDeps) {
       try {
         const { refs, defaultBranch, objectsDir } = await fetchRemote({ caller, input, url, scratch, signal })
         const pack = objectsDir && (await packs.adopt(objectsDir))
-        return await database.transact(async (tx) => {
+        const created = database.transact(async (tx) => {
           const repo = await repos.createIn(tx, caller, {
             name: input.name,
             defaultBranch: defaultBranch ? shortRef(defaultBranch).name : 'main',
@@ -137,6 +137,11 @@ export function createImportsService(deps: ImportsDeps) {
             payload: { source: publicUrl(url), refs: refs.length },
           })
           return repos.presenterFor(caller)(repo)
+        })
+        return await created.catch(async (error: unknown) => {
+          // Taken by somebody else meanwhile, or no room: nothing of it was kept.
+          if (error instanceof Fault && pack) await packs.remove(pack.packId)
+          throw error
         })
       } finally {
         await rm(scratch, { recursive: true, force: true })

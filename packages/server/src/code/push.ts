@@ -163,10 +163,12 @@ export function createPushService(deps: PushDeps) {
         return { pack: undefined, unpackError: error.message, refused: new Map(), changes: [] }
       })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
-        // Made read-only or deleted in the meantime: said for every ref, in the report.
+        // Made read-only or deleted in the meantime, or no room is left: said for every ref, in the report.
         if (error instanceof Fault) return inPushReport(error)
         throw error
       })
+      const isKept = typeof landed !== 'string' && [...landed.values()].includes(null)
+      if (examined.pack && !isKept) await packs.remove(examined.pack.packId)
       const results = push.commands.map((command) => ({
         command,
         error: outcome(command, push, examined, landed),

@@ -94,9 +94,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
   /** A repository that is not made empty counts at once with all it holds. */
   async function takeOrgRoomIn(tx: Tx, { org }: Caller, bytes: number): Promise<void> {
     const limit = org.provisional ? limits.provisionalBytes : limits.orgBytes
-    const projected = await orgs.addBytesIn(tx, org.id, bytes)
-    if (projected > limit)
-      throw new Fault('QUOTA_EXCEEDED', { scope: 'size', limit, observed: projected - bytes, projected })
+    requireWithin(limit, await orgs.addBytesIn(tx, org.id, bytes), bytes)
   }
 
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
@@ -171,14 +169,23 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     lockIn: store.lock,
     setRefRulesIn: store.setRefRules,
 
-    /** Notes that refs changed and how much the packs grew. Undefined when the repository is gone. */
+    /**
+     * Notes that refs changed and how much the packs grew, within what the repository and its organization may take:
+     * whatever many pushes at once were told before, here they come one after the other. Undefined when the repository
+     * is gone.
+     */
     async recordChangeIn(
       tx: Tx,
-      { id, org_id }: store.RepoRow,
+      { id, org_id, expires_at }: store.RepoRow,
       change: { addedBytes: number; pushedAt: number },
     ): Promise<store.RepoRow | undefined> {
-      if (change.addedBytes > 0) await orgs.addBytesIn(tx, org_id, change.addedBytes)
-      return store.recordChange(tx, id, change)
+      const { addedBytes } = change
+      const orgBytes = addedBytes > 0 ? await orgs.addBytesIn(tx, org_id, addedBytes) : 0
+      const repo = await store.recordChange(tx, id, change)
+      if (!repo || addedBytes === 0) return repo
+      requireWithin(expires_at === null ? limits.orgBytes : limits.provisionalBytes, orgBytes, addedBytes)
+      requireWithin(limits.repoBytes, repo.size_bytes, addedBytes)
+      return repo
     },
 
     liftExpiryIn: store.liftExpiry,
@@ -296,6 +303,16 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       })
     },
   }
+}
+
+function requireWithin(limit: number, projected: number, addedBytes: number): void {
+  if (projected > limit)
+    throw new Fault('QUOTA_EXCEEDED', {
+      scope: 'size',
+      limit,
+      observed: projected - addedBytes,
+      projected,
+    })
 }
 
 function requireBranchName(name: string): void {
