@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Oid } from '../git/names.ts'
 import { foldPacks, planFold, writeIndexes } from '../git/packs/maintenance.ts'
 import type { PackStore } from '../git/packs/pack-store.ts'
@@ -29,6 +29,8 @@ interface MaintenanceDeps {
 
 /** How long nobody must have listed a pack before it goes: whoever has just read the list may still open it. */
 const GRACE_MS = 60 * 60_000
+/** After this a directory that nobody has used goes. */
+const IDLE_MS = 60 * 60_000
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
 const INDEXED_REPOSITORIES = 10_000
@@ -104,7 +106,16 @@ export function createMaintenance(deps: MaintenanceDeps) {
       hint(repo_id)
   }
 
-  return { tend, sweep }
+  /** A repository is served from a directory that costs disk; it is made again when somebody comes. */
+  async function removeIdleDirectories(): Promise<void> {
+    const removed = await directories.removeIdle({
+      afterMs: IDLE_MS,
+      isGone: async (dir) => (await repos.find(basename(dir))) === undefined,
+    })
+    if (removed > 0) log.debug('removed working directories', { removed })
+  }
+
+  return { tend, sweep, removeIdleDirectories }
 }
 
 class Outrun extends Error {}

@@ -33,6 +33,7 @@ import { createSigners } from './signers.ts'
 const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
 const SWEEP_EVERY_MS = 15 * 60_000
+const IDLE_DIRECTORIES_EVERY_MS = 5 * 60_000
 /** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
 const SLOW_PROCESSES = 2
 
@@ -116,6 +117,12 @@ export function createCodeModule(needs: CodeNeeds) {
         settleMs: SETTLE_MS,
         longestBurstMs: LONGEST_BURST_MS,
         run: maintenance.tend,
+      }),
+      periodic({
+        name: 'idle directories',
+        everyMs: IDLE_DIRECTORIES_EVERY_MS,
+        where: 'each process',
+        run: maintenance.removeIdleDirectories,
       }),
       periodic({
         name: 'unlisted packs',

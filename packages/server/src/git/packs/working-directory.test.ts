@@ -172,3 +172,25 @@ test('a missing pack is an error that names it', async () => {
   const contents = { dir: join(root, 'missing'), packIds: ['ef'.repeat(20)], store }
   await assert.rejects(directories.ensure(contents), { name: 'PackMissing' })
 })
+
+test('goes when nobody has used it for a while or its repository is gone, and not under a reader', async () => {
+  const directories = createWorkingDirectories()
+  const [idle, gone, read] = ['idle', 'gone', 'read'].map((name) => join(root, `unused-${name}`)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const dir of [idle, gone, read]) await directories.ensure({ dir, packIds: [first], store })
+  const isGone = async (dir: string) => dir === gone
+  assert.equal(await directories.removeIdle({ afterMs: 60_000, isGone }), 1)
+  assert.deepEqual([idle, gone, read].map(existsSync), [true, false, true])
+  await reading(directories, { dir: read, packIds: [first], store }, async () => {
+    assert.equal(await directories.removeIdle({ afterMs: 0, isGone }), 1)
+    assert.deepEqual([idle, read].map(existsSync), [false, true])
+    assert.deepEqual(packsIn(read), [first])
+  })
+  await reading(directories, { dir: idle, packIds: [first], store }, () =>
+    directories.writeRefs(idle, { headBranch: main, version: '1', refs }),
+  )
+  assert.equal(git(idle, 'cat-file', '-t', tag).trim(), 'tag')
+})

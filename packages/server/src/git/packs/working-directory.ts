@@ -32,6 +32,8 @@ export interface WorkingDirectories {
   lease(contents: Contents): Promise<Disposable>
   /** Call it under a lease, so that the packs the refs point into are there. Until then there are no refs. */
   writeRefs(dir: string, snapshot: RefSnapshot): Promise<void>
+  /** Removes the directories that nobody has used for so long, or of which `isGone` says so. What is read stays. */
+  removeIdle(idle: { afterMs: number; isGone(dir: string): Promise<boolean> }): Promise<number>
 }
 
 /** One of these per process; two processes must not share directories. */
@@ -43,6 +45,7 @@ export function createWorkingDirectories(): WorkingDirectories {
     const state = states.get(dir) ?? newState()
     states.set(dir, state)
     state.waiting++
+    state.usedAt = performance.now()
     const result = state.tail.then(() => work(state))
     state.tail = result.then(ignore, ignore)
     try {
@@ -84,6 +87,7 @@ export function createWorkingDirectories(): WorkingDirectories {
       const dispose = () => {
         if (isHeld) state.readers--
         isHeld = false
+        state.usedAt = performance.now()
       }
       return { [Symbol.dispose]: dispose }
     })
@@ -98,16 +102,33 @@ export function createWorkingDirectories(): WorkingDirectories {
     })
   }
 
+  async function removeIdle({ afterMs, isGone }: Parameters<WorkingDirectories['removeIdle']>[0]) {
+    let removed = 0
+    for (const [dir, { usedAt, prepared }] of [...states]) {
+      if (!prepared || (performance.now() - usedAt < afterMs && !(await isGone(dir)))) continue
+      await locked(dir, async (state) => {
+        if (state.readers > 0) return
+        state.prepared = false
+        state.refsVersion = undefined
+        await rm(dir, { recursive: true, force: true })
+        removed++
+      })
+    }
+    return removed
+  }
+
   return {
     ensure: (contents) => locked(contents.dir, (state) => fill(state, contents)),
     lease,
     writeRefs,
+    removeIdle,
   }
 }
 
 interface State {
   readers: number
   waiting: number
+  usedAt: number
   tail: Promise<unknown>
   /** The skeleton has been made or checked by this process. */
   prepared: boolean
@@ -115,7 +136,14 @@ interface State {
 }
 
 function newState(): State {
-  return { readers: 0, waiting: 0, tail: Promise.resolve(), prepared: false, refsVersion: undefined }
+  return {
+    readers: 0,
+    waiting: 0,
+    usedAt: performance.now(),
+    tail: Promise.resolve(),
+    prepared: false,
+    refsVersion: undefined,
+  }
 }
 
 async function makeSkeleton(dir: string): Promise<void> {
