@@ -189,7 +189,7 @@ test('goes when nobody has used it for a while or its repository is gone, and no
     assert.deepEqual([idle, read].map(existsSync), [false, true])
     assert.deepEqual(packsIn(read), [first])
   })
-  await reading(directories, { dir: idle, packIds: [first], store }, () =>
+  await reading(directories, { dir: idle, packIds: [first, second], store }, () =>
     directories.writeRefs(idle, { headBranch: main, version: '1', refs }),
   )
   assert.equal(git(idle, 'cat-file', '-t', tag).trim(), 'tag')
