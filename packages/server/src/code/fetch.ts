@@ -1,8 +1,6 @@
 import type { CloneCache } from '../git/clones/cache.ts'
-import type { WritePack } from '../git/clones/pack-spool.ts'
-import { writePlainClone } from '../git/clones/plain-clone.ts'
-import { cloneKey, runUploadPack } from '../git/clones/upload-pack.ts'
-import type { Oid } from '../git/names.ts'
+import { cloneKey, runUploadPack, writeUploadPack } from '../git/clones/upload-pack.ts'
+import type { WriteAnswer } from '../git/clones/written-spool.ts'
 import { advertise, answerLsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
 import { type FetchRequest, readUploadRequest } from '../git/protocol/upload-request.ts'
 import type { RepoRow } from '../repos/service.ts'
@@ -20,15 +18,8 @@ export function createFetchService({
   repositories: Repositories
   cache: CloneCache
 }) {
-  /** Whether a pack of all of it can be kept, even if it comes out larger than what is stored. */
+  /** Whether all of it can be kept, even if it comes out larger than what is stored. */
   const isSmall = (repo: RepoRow) => repo.size_bytes * 2 <= cache.maxEntryBytes
-
-  /** Whether all of these are where refs point to, as in a clone they mostly are. */
-  async function areTips(repo: RepoRow, oids: readonly Oid[]): Promise<boolean> {
-    const left = new Set(oids)
-    for (const { oid } of await repositories.refs(repo)) left.delete(oid)
-    return left.size === 0
-  }
 
   async function* fetch(
     repo: RepoRow,
@@ -40,21 +31,20 @@ export function createFetchService({
       using _lease = await repositories.lease(repo)
       yield* runUploadPack(repositories.openLeased(repo, stop), request)
     }
-    const { clone, plain } = request
-    if (!clone) {
+    if (!request.clone) {
       yield* produce(signal)
       return
     }
-    const key = cloneKey(clone, { id: repo.id, tagsVersion: String(repo.refs_version) })
-    if (!plain || !isSmall(repo) || !(await areTips(repo, plain.wants))) {
+    const key = cloneKey(request.clone, { id: repo.id, tagsVersion: String(repo.refs_version) })
+    if (!isSmall(repo)) {
       yield* cache.read(key, produce, signal)
       return
     }
-    const write: WritePack = async (to, stop) => {
+    const write: WriteAnswer = async (file, stop) => {
       using _lease = await repositories.lease(repo)
-      await writePlainClone(repositories.openLeased(repo, stop), plain, to)
+      await writeUploadPack(repositories.openLeased(repo, stop), request, file)
     }
-    yield* cache.readPack(`${key} pack`, { write, otherwise: produce }, signal)
+    yield* cache.readWritten(key, { write, otherwise: produce }, signal)
   }
 
   return {

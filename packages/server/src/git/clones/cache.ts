@@ -1,8 +1,14 @@
 // Answers to clones, kept on local disk for the next one who asks the same, and shared while they are being made.
 
 import { createRecent } from '../../platform/recent.ts'
-import { fillWithPack, followPack, openPackSpool, type PackSpool, type WritePack } from './pack-spool.ts'
 import { append, follow, notify, openSpool, type Spool, settle } from './spool.ts'
+import {
+  fillByWriting,
+  followWritten,
+  openWrittenSpool,
+  type WriteAnswer,
+  type WrittenSpool,
+} from './written-spool.ts'
 
 /** Makes an answer. What it gives is not changed afterwards. */
 export type Produce = (signal: AbortSignal) => AsyncIterable<Uint8Array>
@@ -14,10 +20,13 @@ export interface CloneCache {
    * or by `signal`, which also ends a wait for what is not there yet.
    */
   read(key: string, produce: Produce, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
-  /** The same for an answer that is a pack, written by `write`; by `otherwise` when there is no room to keep it. */
-  readPack(
+  /**
+   * The same for an answer that will hardly be longer than what is kept: written by `write`, or made by `otherwise`
+   * when there is no room or it was longer after all.
+   */
+  readWritten(
     key: string,
-    how: { write: WritePack; otherwise: Produce },
+    how: { write: WriteAnswer; otherwise: Produce },
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined>
   /** The longest answer that is kept. */
@@ -64,7 +73,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const listed = new Map<string, Entry>()
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
-  /** Packs that came out larger than anybody would expect. */
+  /** Those that came out longer than anybody would expect. */
   const outgrown = createRecent<string, true>({ maxEntries: MAX_OUTGROWN })
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
@@ -95,14 +104,14 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     yield* readEntry(find(key) ?? begin(key, stream(produce)), produce, signal)
   }
 
-  async function* readPack(
+  async function* readWritten(
     key: string,
-    { write, otherwise }: { write: WritePack; otherwise: Produce },
+    { write, otherwise }: { write: WriteAnswer; otherwise: Produce },
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
     if (outgrown.get(key)) yield* read(key, otherwise, signal)
-    else yield* readEntry(find(key) ?? begin(key, pack(write)), otherwise, signal)
+    else yield* readEntry(find(key) ?? begin(key, written(write)), otherwise, signal)
   }
 
   function find(key: string): Entry | undefined {
@@ -139,12 +148,12 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     },
   })
 
-  const pack = (write: WritePack): Kind<PackSpool> => ({
-    open: openPackSpool,
-    follow: followPack,
+  const written = (write: WriteAnswer): Kind<WrittenSpool> => ({
+    open: openWrittenSpool,
+    follow: followWritten,
     async fill(entry) {
       try {
-        await fillWithPack(entry, write, () => makeRoom(0))
+        await fillByWriting(entry, write, () => makeRoom(0))
       } catch (error) {
         if (entry.written > capacity) outgrown.set(entry.key, true)
         throw error
@@ -208,7 +217,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
 
   return {
     read,
-    readPack,
+    readWritten,
     close,
     maxEntryBytes: capacity,
     get bytes() {

@@ -2,7 +2,7 @@
 // has the garbage collector look through everything after every few clones.
 
 /** As large as one may be. */
-const MAX_SHARED_BYTES = 256 * 1024
+export const MAX_SHARED_BYTES = 256 * 1024
 /** Kept for later; more than that may be in use. */
 const MAX_FREE = 64
 

@@ -1,10 +1,11 @@
 // A fetch that needs objects is answered by git's own upload-pack.
 
 import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
 import { parseFilePath } from '../names.ts'
 import { inBursts } from '../process/bursts.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
-import { ProtocolError, packetText } from '../protocol/pkt-line.ts'
+import { MAX_PACKET_BYTES, ProtocolError, packetText } from '../protocol/pkt-line.ts'
 import type { CloneRequest, FetchRequest } from '../protocol/upload-request.ts'
 
 /** The name under which the answer to a clone may be kept and given to others with access to the repository. */
@@ -21,15 +22,7 @@ export async function* runUploadPack(
   repo: OpenRepo,
   request: FetchRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const path = parseFilePath(repo.gitDir)
-  if (!path) throw new RangeError('the directory must be an absolute path')
-  await using child = await repo.start({
-    verb: 'upload-pack',
-    options: ['--stateless-rpc', '--strict'],
-    values: [path],
-    stdin: request.body,
-    protocolVersion: request.version,
-  })
+  await using child = await repo.start(commandFor(repo, request))
   let start: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of inBursts(child.stdout)) {
     if (!start) {
@@ -42,13 +35,36 @@ export async function* runUploadPack(
     yield start
     start = undefined
   }
-  await child.done.catch((error: unknown) => {
-    // Without a word for the client, git has not understood the request.
-    if (start?.length === 0 && error instanceof GitError && error.exitCode !== null)
-      throw new ProtocolError('upload-pack refused the request', { cause: error })
-    throw error
-  })
+  await child.done.catch((error: unknown) => throwFailure(error, start?.length === 0))
   if (start?.length) yield start
+}
+
+/** Has git write its answer into a file. Throws what `runUploadPack` does, at the end. */
+export async function writeUploadPack(
+  repo: OpenRepo,
+  request: FetchRequest,
+  file: FileHandle,
+): Promise<void> {
+  const running = repo.run({ ...commandFor(repo, request), into: file.fd })
+  const failure = await running.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  )
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_PACKET_BYTES), 0, MAX_PACKET_BYTES, 0)
+  throwRefusal(buffer.subarray(0, bytesRead))
+  if (failure) throwFailure(failure.error, bytesRead === 0)
+}
+
+function commandFor({ gitDir }: OpenRepo, { body, version }: FetchRequest) {
+  const path = parseFilePath(gitDir)
+  if (!path) throw new RangeError('the directory must be an absolute path')
+  return {
+    verb: 'upload-pack',
+    options: ['--stateless-rpc', '--strict'],
+    values: [path],
+    stdin: body,
+    protocolVersion: version,
+  } as const
 }
 
 const REFUSAL_START = '0000ERR '.length
@@ -57,4 +73,11 @@ function throwRefusal(start: Buffer): void {
   if (start.toString('latin1', 4, REFUSAL_START) !== 'ERR ') return
   const end = Number.parseInt(start.toString('latin1', 0, 4), 16)
   throw new ProtocolError(packetText(start.subarray(REFUSAL_START, end)))
+}
+
+function throwFailure(error: unknown, isSilent: boolean): never {
+  // Without a word for the client, git has not understood the request.
+  if (isSilent && error instanceof GitError && error.exitCode !== null)
+    throw new ProtocolError('upload-pack refused the request', { cause: error })
+  throw error
 }

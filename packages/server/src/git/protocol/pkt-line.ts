@@ -10,10 +10,10 @@ export type Packet = { kind: 'data'; data: Buffer } | { kind: 'flush' | 'delim' 
 export const FLUSH_PACKET = Buffer.from('0000')
 export const DELIM_PACKET = Buffer.from('0001')
 
-const MAX_PACKET_BYTES = 65520
+export const MAX_PACKET_BYTES = 65520
 const HEADER_BYTES = 4
 /** As much of a band as goes into one packet. */
-export const MAX_SIDEBAND_BYTES = MAX_PACKET_BYTES - HEADER_BYTES - 1
+const MAX_SIDEBAND_BYTES = MAX_PACKET_BYTES - HEADER_BYTES - 1
 
 /** Throws when the payload does not go into one packet. */
 export function dataPacket(payload: string | Uint8Array): Buffer {
@@ -42,7 +42,7 @@ export function* sideband(band: Band, payload: string | Uint8Array): Generator<B
 }
 
 /** What comes before that many bytes of a band. */
-export function sidebandHeader(band: Band, length: number): Buffer {
+function sidebandHeader(band: Band, length: number): Buffer {
   const whole = HEADER_BYTES + 1 + length
   return Buffer.from(
     `${whole.toString(16).padStart(HEADER_BYTES, '0')}${String.fromCharCode(bandNumber[band])}`,

@@ -60,37 +60,6 @@ test('tells a clone from a fetch that negotiates or names refs', async () => {
   for (const args of others) assert.equal((await v2Fetch(args)).clone, undefined, args.join())
 })
 
-test('tells a plain clone from one that asks for more', async () => {
-  const want = `want ${oid}`
-  const plain = async (args: string[]) => (await v2Fetch(args)).plain
-  assert.deepEqual(await plain(['thin-pack', 'ofs-delta', want, 'done']), {
-    wants: [oid],
-    thin: true,
-    ofsDelta: true,
-    includeTag: false,
-    progress: true,
-  })
-  assert.equal((await plain([want, 'no-progress', 'include-tag', 'done']))?.progress, false)
-  for (const more of [
-    `have ${other}`,
-    `shallow ${other}`,
-    'deepen 1',
-    'deepen-since 1',
-    'deepen-not refs/heads/x',
-    'filter blob:none',
-    'want-ref refs/heads/main',
-    'sideband-all',
-    'packfile-uris https',
-    'wait-for-done',
-    'something new',
-    `${want} --all`,
-    '',
-  ])
-    assert.equal(await plain([want, more, 'done']), undefined, more)
-  assert.equal(await plain([want]), undefined)
-  assert.equal(await plain(['done']), undefined)
-})
-
 test('equal clones have equal digests whoever sends them, and unequal ones have not', async () => {
   const digest = async (args: string[], capabilities?: string[]) =>
     (await v2Fetch(args, capabilities)).clone?.digest

@@ -1,7 +1,6 @@
 // What a client asks git-upload-pack for: the refs, or a fetch, and whether that is a clone.
 
 import { createHash } from 'node:crypto'
-import type { Oid } from '../names.ts'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
@@ -15,23 +14,12 @@ export interface FetchRequest {
   /** The request as it was understood, framed again. */
   body: Buffer
   clone: CloneRequest | undefined
-  /** What it asks for, when that is no more than most clones do. */
-  plain: PlainClone | undefined
 }
 
 /** A fetch without negotiation. Its answer depends on the request, on objects, and perhaps on which tags exist. */
 export interface CloneRequest {
   digest: string
   followsTags: boolean
-}
-
-/** A clone that asks for nothing special, as most do. */
-export interface PlainClone {
-  wants: readonly Oid[]
-  thin: boolean
-  ofsDelta: boolean
-  includeTag: boolean
-  progress: boolean
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
@@ -61,8 +49,7 @@ export async function readUploadRequest(
   const command = version === 2 ? readCommand(lines) : 'fetch'
   if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
-  const plain = version === 2 ? plainCloneOf(lines) : undefined
-  return { kind: 'fetch', version, body: Buffer.concat(packets), clone, plain }
+  return { kind: 'fetch', version, body: Buffer.concat(packets), clone }
 }
 
 /** Checked here, because git ends without an answer when they are malformed. */
@@ -111,20 +98,3 @@ function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneReque
   const digest = createHash('sha256').update(text).digest('hex')
   return { digest, followsTags: meaning.has('include-tag') }
 }
-
-/** What a fetch in version 2 asks for in these lines, if that is all it asks for. */
-function plainCloneOf(lines: readonly string[]): PlainClone | undefined {
-  const wants = lines.flatMap((line) => /^want (.*)/.exec(line)?.[1] ?? []) as Oid[]
-  const isPlain = lines.every((line) => UNREMARKABLE.test(line)) && lines.includes('done')
-  if (!isPlain || wants.length === 0) return undefined
-  return {
-    wants,
-    thin: lines.includes('thin-pack'),
-    ofsDelta: lines.includes('ofs-delta'),
-    includeTag: lines.includes('include-tag'),
-    progress: !lines.includes('no-progress'),
-  }
-}
-
-const UNREMARKABLE =
-  /^(command=fetch|(agent|session-id|server-option)=.*|object-format=sha1|want [0-9a-f]{40}|thin-pack|ofs-delta|include-tag|no-progress|done)$/
