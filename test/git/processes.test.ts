@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { type ClientRequest, request } from 'node:http'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createSqlite } from '@trellis/server/testing'
 import { FLUSH, type Host, pkt, pushBody, until, useHost } from './harness.ts'
@@ -81,20 +83,27 @@ describe('a client that goes away', () => {
     await until('git is gone', () => running('upload-pack').length === 0, 5_000)
   })
 
-  it('in the middle of a push takes its git process along, and nothing is kept', async () => {
+  it('in the middle of a push has had no git process, and nothing is kept of what came', async () => {
     const before = [await host.refs('large'), await host.packs('large'), (await host.events('large')).length]
-    const pack = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x05', 'latin1'), randomBytes(5)])
+    const pack = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x05', 'latin1'), randomBytes(2_000_000)])
     const body = pushBody([{ ref: 'refs/heads/half', after: head }], pack)
-    const asked = begin('git-receive-pack', body.subarray(0, body.length - 5), { length: body.length + 1000 })
-    await until('git reads', () => running('index-pack').length === 1)
+    const asked = begin('git-receive-pack', body, { length: body.length + 1000 })
+    await until('it is kept in a file', async () => (await incoming()).length === 1)
+    assert.equal(running('index-pack').length, 0)
     asked.destroy()
-    await until('git is gone', () => running('index-pack').length === 0, 5_000)
+    await until('the file is gone', async () => (await incoming()).length === 0, 5_000)
     assert.deepEqual(
       [await host.refs('large'), await host.packs('large'), (await host.events('large')).length],
       before,
     )
   })
 })
+
+/** What is on its way to the server and has not arrived whole. */
+async function incoming(): Promise<string[]> {
+  const files = await readdir(join(host.app.data, 'scratch'), { recursive: true })
+  return files.filter((file) => /incoming\/pack-/.test(file))
+}
 
 describe('a client that goes away where there is little room', () => {
   let wanted: string
