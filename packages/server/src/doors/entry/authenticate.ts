@@ -49,6 +49,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       org: actingOrg(org),
       role: org.role,
       scopes: ['*'],
+      expiresAt: null,
     }
   }
 
