@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
+import { SHA256 } from './connection.ts'
 import { SqliteDialect } from './dialect.ts'
 import { GroupLost } from './writer.ts'
 
@@ -16,7 +17,13 @@ export function openSqlite(path: string): OpenDialect {
     reads: dialect.reads,
     transact: (db, work) => dialect.transact(db, work),
     close: () => dialect.close(),
-    types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
+    types: {
+      text: 'text',
+      integer: 'integer',
+      boolean: 'integer',
+      instant: 'text',
+      sha256: (column) => `${SHA256}(${column})`,
+    },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},
     isRetryable: (error) => error instanceof GroupLost,
