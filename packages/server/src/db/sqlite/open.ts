@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
 import { SHA256 } from './connection.ts'
@@ -8,7 +8,9 @@ import { GroupLost } from './writer.ts'
 const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
 
 export function openSqlite(path: string): OpenDialect {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // SQLite would make it readable to all that the umask lets; its log and its index take after it.
+  closeSync(openSync(path, 'a', 0o600))
   const errcode = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
   const dialect = new SqliteDialect(path)
   return {
