@@ -53,7 +53,9 @@ export const keys = {
       z.object({
         name: DisplayName,
         scopes: Scopes.optional().describe('Those of the credential that makes it, when left out.'),
-        expiresAt: ExpiresAt.optional(),
+        expiresAt: ExpiresAt.optional().describe(
+          'Unix milliseconds. When left out, or null, it ends with the credential that makes it, or never.',
+        ),
       }),
     )
     .output(NewApiKey),

@@ -84,8 +84,10 @@ export const tokens = {
           .int()
           .min(60)
           .max(MAX_TOKEN_TTL_SECONDS)
-          .default(86_400)
-          .describe('How long it works; never longer than the repository exists.'),
+          .optional()
+          .describe(
+            'How long it works: a day when left out, or what is left of the credential that makes it. Never longer than the repository exists.',
+          ),
         refs: z
           .array(RefPattern)
           .min(1)

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { startBackground } from './background/background.ts'
 import { openDatabase } from './db/database.ts'
@@ -16,6 +15,7 @@ import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import { createRegistry } from './platform/metrics.ts'
+import { makePrivateDirectory } from './platform/private-directory.ts'
 import { claimScratch } from './platform/scratch.ts'
 import type { Schema } from './schema.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
@@ -58,7 +58,7 @@ export async function startApp(deps: AppDeps) {
 
   await requireGit()
   const dataDir = resolve(config.data)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makePrivateDirectory(dataDir)
   const serverKey = await loadServerKey(config.secret, dataDir)
   const database = await openDatabase<Schema>(
     config.database.url

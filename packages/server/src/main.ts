@@ -10,6 +10,9 @@ import { OtherServerKey } from './secrets/server-key.ts'
 // everything, which costs more than the streaming; with this it is weighed together with the heap.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
+// Whatever the server and the git processes it starts write is for its owner alone.
+process.umask(0o077)
+
 /** Starts the server from the environment, and stops it when it is told to. */
 async function main(): Promise<void> {
   const config = parseConfig(process.env)

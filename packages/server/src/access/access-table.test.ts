@@ -220,7 +220,7 @@ function newCommit(branch: string) {
 
 async function freshKey({ app, stray }: World, { person = stray, outside }: CallerKind): Promise<string> {
   const org = person === stray || outside ? undefined : orgSlug
-  return (await app.client(person.token, org).keys.create({ name: 'fresh' })).id
+  return (await app.client(person.token, org).keys.create({ name: 'fresh', scopes: ['keys:read'] })).id
 }
 
 /** What an operation has to answer to a caller: `200`, or status, code and reason. */

@@ -19,6 +19,11 @@ export interface Caller {
   /** The actor's role in the acting organization. */
   role: Role
   scopes: readonly Scope[]
+  /**
+   * When the credential ends for good; null for one without an end, and for a session, which stands for the person. What
+   * a caller makes lasts no longer. The tokens of an agent are renewed, so for them it is when the agent ends.
+   */
+  expiresAt: number | null
   /** Set when the credential opens this one repository and nothing else. */
   onlyRepoId?: string
   /** Set when the credential moves only refs that match one of these patterns. */

@@ -41,6 +41,7 @@ export async function callerOfKey(db: Db, hash: string, now: number): Promise<Ca
     org: actingOrg({ ...key, id: key.org_id }),
     role: key.role,
     scopes: key.scopes.split(' ') as Scope[],
+    expiresAt: key.expires_at,
   }
 }
 
@@ -56,6 +57,7 @@ const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: nu
       'repo_tokens.refs',
       'repo_tokens.actor_kind',
       'repo_tokens.actor_id',
+      'repo_tokens.expires_at',
       'repos.org_id',
       'orgs.slug',
       'orgs.frozen',
@@ -76,6 +78,7 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
     org: actingOrg({ ...token, id: token.org_id }),
     role: tokenRole,
     scopes: tokenScopes[token.scope],
+    expiresAt: token.expires_at,
     onlyRepoId: token.repo_id,
     ...(token.refs !== null && { onlyRefs: JSON.parse(token.refs) as string[] }),
   }
@@ -117,6 +120,8 @@ export async function callerOfAgent(db: Db, hash: string, now: number): Promise<
     org: actingOrg({ ...agent, id: agent.org_id }),
     role: 'owner',
     scopes: agent.claimed_at === null ? PRE_CLAIM_SCOPES : POST_CLAIM_SCOPES,
+    // Once claimed it lasts until it is revoked, and then all ends that it made.
+    expiresAt: agent.claimed_at === null ? agent.claim_expires_at : null,
   }
 }
 
@@ -140,4 +145,6 @@ export const anonymousCaller = (id: string, org: ActingOrg): Caller => ({
   org,
   role: 'owner',
   scopes: ['repo:admin'],
+  // They are known as long as they have repositories; what they make ends with the repository it is for.
+  expiresAt: null,
 })

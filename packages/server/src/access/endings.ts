@@ -11,16 +11,11 @@ interface Standing {
 export interface Ending {
   /** The actor's access ends, and with it what they handed out. */
   endIn(tx: Tx, author: Author, who: Standing): Promise<void>
-  /** Another actor takes the place of this one. */
-  handOverIn?(tx: Tx, fromId: string, toId: string): Promise<void>
 }
 
 /** All endings as one. */
-export const together = (endings: readonly Ending[]): Required<Ending> => ({
+export const together = (endings: readonly Ending[]): Ending => ({
   async endIn(tx, author, who) {
     for (const ending of endings) await ending.endIn(tx, author, who)
-  },
-  async handOverIn(tx, fromId, toId) {
-    for (const ending of endings) await ending.handOverIn?.(tx, fromId, toId)
   },
 })

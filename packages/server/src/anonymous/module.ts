@@ -9,7 +9,7 @@ interface AnonymousNeeds extends Base {
   orgs: OrgsService
   repos: ReposService
   throttles: Throttles
-  ending: Required<Ending>
+  ending: Ending
 }
 
 export function createAnonymousModule(needs: AnonymousNeeds) {

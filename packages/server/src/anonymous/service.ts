@@ -21,8 +21,8 @@ interface AnonymousDeps {
   clock: Clock
   newId: NewId
   limits: { anonymousReposPerAddress: number; provisionalMs: number }
-  /** What a caller made before they had an account becomes the person's. */
-  ending: Required<Ending>
+  /** What a caller without an account has handed out. */
+  ending: Ending
 }
 
 export type AnonymousService = ReturnType<typeof createAnonymousService>
@@ -59,7 +59,10 @@ export function createAnonymousService(deps: AnonymousDeps) {
       if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'anon', limit, observed })
     },
 
-    /** Whoever signs in keeps what they made before they had an account. */
+    /**
+     * Whoever signs in keeps the repositories they made before they had an account. The links they gave away end, with
+     * the clones taken from them: those were for something small that ends by itself, not for what belongs to a person.
+     */
     async adopt(secret: string, person: Caller): Promise<void> {
       if (!(await callerOfAnonymous(database.db, hashSecret(secret)))) return
       await database.transact(async (tx) => {
@@ -67,7 +70,7 @@ export function createAnonymousService(deps: AnonymousDeps) {
         if (!taken) return
         await orgs.takeOverIn(tx, taken.org_id, { ...by(person), userId: person.actor.id })
         await repos.liftExpiryIn(tx, taken.org_id)
-        await ending.handOverIn(tx, taken.id, person.actor.id)
+        await ending.endIn(tx, by(person), { orgId: taken.org_id, actorId: taken.id })
       })
     },
   }

@@ -13,6 +13,8 @@ export interface ColumnTypes {
   boolean: string
   /** A point in time, for tables whose rows a library writes. */
   instant: string
+  /** What a column of text hashes to: SHA-256 in base64url, as secrets are kept. */
+  sha256(column: string): string
 }
 
 export interface OpenDialect {

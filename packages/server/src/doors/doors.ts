@@ -82,7 +82,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const rate = { perSecond: limits.requestsPerSecond, burst: limits.requestBurst }
       const rateLimit = createRateLimit(rate, clock)
       const passwordLimit = createRateLimit(PASSWORD_RATE, clock)
-      const admission = createAdmission({ authenticate, rateLimit })
+      const admission = createAdmission({ authenticate, rateLimit, anonymousCookie, baseUrl })
       const json: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
       const commit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }
 

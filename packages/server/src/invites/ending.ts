@@ -20,6 +20,4 @@ export const createInviteEnding = ({
     for (const { id } of await store.listRevealedBy(tx, { orgId, creatorId }))
       await tokens.endIn(tx, author, { orgId, actorId: id })
   },
-
-  handOverIn: store.handOver,
 })

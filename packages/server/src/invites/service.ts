@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AccessScope, Invite, NewInvite, RevealedInvite } from '@trellis/contract'
 import { type Caller, can } from '../access/caller.ts'
+import { endWithin } from '../access/lifetimes.ts'
 import type { AnonymousService } from '../anonymous/service.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
@@ -61,7 +62,8 @@ export function createInvitesService(deps: InvitesDeps) {
   async function createIn(tx: Tx, caller: Caller, repo: RepoRow, input: NewInviteInput): Promise<NewInvite> {
     const secret = mintInviteSecret()
     const managementId = mintInviteSecret()
-    const expiresAt = Math.min(clock() + input.expiresIn * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER)
+    const wanted = Math.min(clock() + input.expiresIn * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER)
+    const expiresAt = endWithin(caller, wanted)
     const id = newId('ivt')
     await store.insertInvite(tx, {
       id,

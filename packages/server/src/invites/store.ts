@@ -134,7 +134,3 @@ export const listRevealedBy = (
     .where('org_id', '=', orgId)
     .where('reveal_count', '>', 0)
     .execute()
-
-export async function handOver(tx: Tx, fromId: string, toId: string): Promise<void> {
-  await tx.updateTable('invites').set({ creator_id: toId }).where('creator_id', '=', fromId).execute()
-}

@@ -1,6 +1,7 @@
 import type { ApiKey, NewApiKey, Scope } from '@trellis/contract'
 import { type Caller, requirePower } from '../access/caller.ts'
-import { scopePowers } from '../access/powers.ts'
+import { outlives, requireEndWithin } from '../access/lifetimes.ts'
+import { type Power, scopePowers } from '../access/powers.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -71,6 +72,9 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
 
     async create(caller: Caller, input: NewKey): Promise<NewApiKey> {
       requireFuture(input.expiresAt)
+      // Without a time of its own it ends with what it is made with.
+      const expiresAt = input.expiresAt ?? caller.expiresAt
+      requireEndWithin(caller, expiresAt, 'expiresAt')
       requirePower(caller, 'keys:write')
       const scopes = input.scopes ?? caller.scopes
       requireNoMoreThanOwn(caller, scopes)
@@ -81,7 +85,7 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
         await orgs.requireStillMemberIn(tx, caller)
         const observed = await store.countKeys(tx, owner)
         if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed })
-        return createIn(tx, by(caller), owner, { ...input, scopes, secret: mintSecret('trk') })
+        return createIn(tx, by(caller), owner, { ...input, scopes, expiresAt, secret: mintSecret('trk') })
       })
     },
 
@@ -90,10 +94,16 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
       { id, ...input }: Partial<NewKey> & { id: string; enabled?: boolean | undefined },
     ): Promise<ApiKey> {
       requireFuture(input.expiresAt)
+      if (input.expiresAt !== undefined) requireEndWithin(caller, input.expiresAt, 'expiresAt')
       if (!(await store.findKey(database.db, ownerOf(caller), id))) throw new Fault('KEY_NOT_FOUND', { id })
       requirePower(caller, 'keys:write')
       if (input.scopes) requireNoMoreThanOwn(caller, input.scopes)
       return database.transact(async (tx) => {
+        // It must not become a stronger one between the look and the change.
+        await orgs.lockIn(tx, caller.org.id)
+        const before = await store.findKey(tx, ownerOf(caller), id)
+        if (!before) throw new Fault('KEY_NOT_FOUND', { id })
+        requireNotStronger(caller, before)
         // What is not given stays out of the statement: somebody else may be changing it.
         const updated = await store.updateKey(tx, id, {
           name: input.name,
@@ -125,21 +135,41 @@ export const told = (author: Author, key: store.KeyRow) => ({
   ...author,
   scope: orgScope(key.org_id),
   subject: key.id,
-  payload: { name: key.name, scopes: key.scopes.split(' ') },
+  payload: { name: key.name, scopes: scopesOf(key) },
 })
 
 /** A key never gives more than the credential that made it. */
 function requireNoMoreThanOwn(caller: Caller, scopes: readonly Scope[]): void {
-  const own = scopePowers(caller.scopes)
-  for (const power of scopePowers(scopes)) if (!own.has(power)) throw forbidden('scope_missing')
+  const missing = missingPower(caller, scopes)
+  if (missing)
+    throw forbidden(
+      'scope_missing',
+      `The credential of this request lacks ${missing}, so a key cannot have it from here`,
+    )
 }
+
+/** Nobody changes or revives a key that can do more, or lives longer, than what they come with; ending it is another matter. */
+function requireNotStronger(caller: Caller, key: store.KeyRow): void {
+  const missing = missingPower(caller, scopesOf(key))
+  if (missing)
+    throw forbidden('scope_missing', `This key has ${missing}, which the credential of this request lacks`)
+  if (outlives(caller, key.expires_at))
+    throw new Fault('FORBIDDEN', {}, { message: 'This key lives longer than the credential of this request' })
+}
+
+function missingPower(caller: Caller, scopes: readonly Scope[]): Power | undefined {
+  const own = scopePowers(caller.scopes)
+  return [...scopePowers(scopes)].find((power) => !own.has(power))
+}
+
+const scopesOf = ({ scopes }: store.KeyRow) => scopes.split(' ') as Scope[]
 
 function present(key: store.KeyRow): ApiKey {
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
-    scopes: key.scopes.split(' '),
+    scopes: scopesOf(key),
     enabled: key.enabled === 1,
     expiresAt: key.expires_at,
     lastUsedAt: key.last_used_at,

@@ -1,10 +1,13 @@
-import { APIError, betterAuth } from 'better-auth'
+import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import { APIError, type BetterAuthOptions, betterAuth } from 'better-auth'
 import { bearer } from 'better-auth/plugins/bearer'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import { hashSessionTokens } from './hashed-sessions.ts'
 import type { Passwords } from './passwords.ts'
+import { sessionRoutes } from './session-routes.ts'
 
 interface AuthDeps {
   database: Database
@@ -53,7 +56,8 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
       },
     },
     logger: { disabled: true },
-    database: { db: database.db, type: database.dialect, transaction: true },
+    database: (options: BetterAuthOptions) =>
+      hashSessionTokens(kyselyAdapter(database.db, { type: database.dialect, transaction: true })(options)),
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,
@@ -67,6 +71,7 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     session: {
       modelName: 'sessions',
       fields: {
+        token: 'token_hash',
         userId: 'user_id',
         expiresAt: 'expires_at',
         ipAddress: 'ip_address',
@@ -118,6 +123,7 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     ...(providers.github && { socialProviders: { github: providers.github } }),
     plugins: [
       bearer(),
+      sessionRoutes,
       ...(providers.oidc
         ? [
             genericOAuth({

@@ -1,5 +1,6 @@
 import type { AccessScope, NewRepoToken, RepoToken, TokenValidation } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
+import { endWithin, requireEndWithin } from '../access/lifetimes.ts'
 import { refPatternProblem } from '../access/ref-patterns.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
@@ -15,6 +16,7 @@ import * as store from './store.ts'
 /** Tokens that ended are listed for this long, at most this many in all. */
 const ENDED_SHOWN_MS = 7 * 24 * 60 * 60 * 1000
 const LISTED = 1000
+const DEFAULT_TTL_SECONDS = 24 * 60 * 60
 
 /** Why a token exists. */
 type TokenOp = 'api' | 'invite' | 'run' | 'import'
@@ -79,14 +81,23 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
 
     async create(
       caller: Caller,
-      { name, scope, ttlSeconds, refs }: Omit<NewToken, 'op'> & { name: string },
+      {
+        name,
+        scope,
+        refs,
+        ...input
+      }: Pick<NewToken, 'scope' | 'refs'> & { name: string; ttlSeconds?: number | undefined },
     ): Promise<NewRepoToken> {
       if (refs) requireRefPatterns(scope, refs)
+      const { ttlSeconds = DEFAULT_TTL_SECONDS } = input
+      // A time that was named is kept or refused; the one that is meant otherwise gives way.
+      if (input.ttlSeconds) requireEndWithin(caller, clock() + ttlSeconds * 1000, 'ttlSeconds')
       const repo = await repos.open(caller, name, 'repo:admin')
+      const expires_at = endWithin(caller, repo.expires_at ?? Number.MAX_SAFE_INTEGER)
       if (scope === 'write') repos.requireWritable(caller, repo)
       return database.transact(async (tx) => {
         await orgs.requireStillMemberIn(tx, caller)
-        return mintIn(tx, by(caller), repo, { scope, refs, op: 'api', ttlSeconds })
+        return mintIn(tx, by(caller), { ...repo, expires_at }, { scope, refs, op: 'api', ttlSeconds })
       })
     },
 

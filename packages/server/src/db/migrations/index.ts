@@ -6,6 +6,7 @@ import { webhooks } from './0004-webhooks.ts'
 import { indexes } from './0005-indexes.ts'
 import { house } from './0006-house.ts'
 import { boundedWork } from './0007-bounded-work.ts'
+import { sessionHashes } from './0008-session-hashes.ts'
 
 export interface Migration {
   name: string
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   indexes,
   house,
   boundedWork,
+  sessionHashes,
 ]

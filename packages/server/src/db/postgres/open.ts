@@ -24,7 +24,13 @@ export function openPostgres(url: string, { poolSize }: { poolSize: number }): O
     kysely: new PostgresDialect({ pool }),
     transact: (db, work) => db.transaction().execute(work),
     close: (db) => db.destroy(),
-    types: { text: 'text collate "C"', integer: 'bigint', boolean: 'boolean', instant: 'timestamptz' },
+    types: {
+      text: 'text collate "C"',
+      integer: 'bigint',
+      boolean: 'boolean',
+      instant: 'timestamptz',
+      sha256: (column) => `translate(encode(sha256(convert_to(${column}, 'UTF8')), 'base64'), '+/=', '-_')`,
+    },
     lockExclusively: async (tx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
     },

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRecent } from '../../platform/recent.ts'
@@ -5,6 +6,9 @@ import { createRecent } from '../../platform/recent.ts'
 const BUSY = 5
 const BUSY_DEADLINE_MS = 30_000
 const STATEMENTS_KEPT = 512
+
+/** The name of a function for migrations: SQLite has none of its own. */
+export const SHA256 = 'sha256_base64url'
 
 export interface SqliteResult {
   rows: unknown[]
@@ -30,6 +34,7 @@ export class SqliteConnection {
     if (readOnly) return
     this.#changeOverToWal()
     this.#db.exec('pragma synchronous = full')
+    this.#db.function(SHA256, { deterministic: true }, (text) => hash('sha256', String(text), 'base64url'))
   }
 
   get inTransaction(): boolean {

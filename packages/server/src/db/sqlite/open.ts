@@ -1,13 +1,16 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
+import { SHA256 } from './connection.ts'
 import { SqliteDialect } from './dialect.ts'
 import { GroupLost } from './writer.ts'
 
 const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
 
 export function openSqlite(path: string): OpenDialect {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // SQLite would make it readable to all that the umask lets; its log and its index take after it.
+  closeSync(openSync(path, 'a', 0o600))
   const errcode = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
   const dialect = new SqliteDialect(path)
   return {
@@ -16,7 +19,13 @@ export function openSqlite(path: string): OpenDialect {
     reads: dialect.reads,
     transact: (db, work) => dialect.transact(db, work),
     close: () => dialect.close(),
-    types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
+    types: {
+      text: 'text',
+      integer: 'integer',
+      boolean: 'integer',
+      instant: 'text',
+      sha256: (column) => `${SHA256}(${column})`,
+    },
     // Every transaction begins by taking the one write lock.
     lockExclusively: async () => {},
     isRetryable: (error) => error instanceof GroupLost,

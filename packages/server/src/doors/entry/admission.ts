@@ -1,8 +1,11 @@
 import type { Caller } from '../../access/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Authenticate } from './authenticate.ts'
+import { Refusal } from '../http/failure.ts'
+import { type Authenticate, hasSessionCookie } from './authenticate.ts'
 import { limitedAddress } from './client-address.ts'
+import type { Cookie } from './cookies.ts'
 import type { RateLimit } from './rate-limit.ts'
+import { comesFromHere } from './same-origin.ts'
 
 export type Admission = ReturnType<typeof createAdmission>
 
@@ -10,10 +13,27 @@ export type Admission = ReturnType<typeof createAdmission>
 export function createAdmission({
   authenticate,
   rateLimit,
+  anonymousCookie,
+  baseUrl,
 }: {
   authenticate: Authenticate
   rateLimit: RateLimit
+  anonymousCookie: Cookie
+  baseUrl: string
 }) {
+  const { origin } = new URL(baseUrl)
+
+  /** A browser sends cookies along with what a page of another site makes it ask; that is not their owner's wish. */
+  function refuseFromElsewhere({ request: { headers } }: Exchange): void {
+    const byCookie = hasSessionCookie(headers.cookie) || anonymousCookie.read(headers.cookie) !== undefined
+    if (headers.authorization === undefined && byCookie && !comesFromHere(headers, origin))
+      throw new Refusal(
+        403,
+        'CROSS_SITE_REFUSED',
+        'Cookies do not count in requests from pages of another site: send a bearer token',
+      )
+  }
+
   function countStranger({ address }: Exchange): void {
     const limited = limitedAddress(address)
     if (limited) rateLimit.take(`address:${limited}`)
@@ -25,6 +45,7 @@ export function createAdmission({
     async admit(exchange: Exchange, options?: { basic: boolean }): Promise<Caller | undefined> {
       let caller: Caller | undefined
       try {
+        refuseFromElsewhere(exchange)
         caller = await authenticate(exchange.request.headers, options)
       } catch (error) {
         countStranger(exchange)

@@ -28,6 +28,9 @@ const ORG_HEADER = 'trellis-org'
 const SECRET_PREFIX = /^tr[kta]_/
 const SESSION_COOKIE = 'trellis.session_token='
 
+export const hasSessionCookie = (cookie: string | undefined): boolean =>
+  cookie?.includes(SESSION_COOKIE) === true
+
 export type Authenticate = ReturnType<typeof createAuthenticator>
 
 /** Finds out who is calling. No credential gives undefined; one that is not accepted is refused. */
@@ -49,6 +52,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       org: actingOrg(org),
       role: org.role,
       scopes: ['*'],
+      expiresAt: null,
     }
   }
 
@@ -88,7 +92,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       return caller
     }
     const { cookie } = headers
-    if (!cookie?.includes(SESSION_COOKIE)) return undefined
+    if (!cookie || !hasSessionCookie(cookie)) return undefined
     const caller = await bySession(new Headers({ cookie }), slug)
     const before = caller && deps.anonymousCookie.read(cookie)
     if (before) await deps.anonymous.adopt(before, caller)

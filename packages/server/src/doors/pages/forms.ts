@@ -1,7 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { ServerKey } from '../../secrets/server-key.ts'
 import type { Cookie } from '../entry/cookies.ts'
+import { comesFromHere } from '../entry/same-origin.ts'
 import { readBytes } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { Refusal } from '../http/failure.ts'
@@ -54,11 +55,4 @@ export function createForms({
       return fields
     },
   }
-}
-
-/** Browsers say where a request comes from, and no page can make them say otherwise. Other programs need not. */
-function comesFromHere(headers: IncomingHttpHeaders, origin: string): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  return headers.origin === undefined || headers.origin === origin
 }

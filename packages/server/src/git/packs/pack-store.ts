@@ -54,7 +54,7 @@ export function createLocalPackStore(root: string): PackStore {
   function makeFolder(folder: string): Promise<void> {
     let made = durableFolders.get(folder)
     if (!made) {
-      made = mkdir(folder, { recursive: true })
+      made = mkdir(folder, { recursive: true, mode: 0o700 })
         .then(() => syncPath(packs))
         .then(() => syncPath(resolve(root)))
       durableFolders.set(folder, made)
@@ -135,6 +135,7 @@ async function makeDurable(target: string): Promise<number> {
     // The age that a sweep looks at starts now, however long receiving and checking took.
     const now = new Date()
     await file.utimes(now, now)
+    await file.chmod(0o400)
     await file.sync()
     return (await file.stat()).size
   } finally {
