@@ -128,6 +128,7 @@ describe('SQL', () => {
     'invites/store.ts orgs',
     'invites/store.ts repos',
     'orgs/store.ts users',
+    'repos/store.ts orgs',
     'tokens/store.ts repos',
     'webhooks/line-store.ts workers',
     'webhooks/store.ts orgs',

@@ -38,8 +38,14 @@ export function createFetchService({
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (stop: AbortSignal) {
       using _lease = await repositories.lease(repo)
-      yield* runUploadPack(repositories.openLeased(repo, stop), request)
+      try {
+        yield* runUploadPack(repositories.openLeased(repo, stop), request)
+      } catch (error) {
+        throw await repositories.diagnose(repo, error)
+      }
     }
+    // What was kept may have been made before anybody knew.
+    await repositories.requireSound(repo)
     const { clone, plain } = request
     if (!clone) {
       yield* produce(signal)
@@ -52,7 +58,9 @@ export function createFetchService({
     }
     const write: WritePack = async (to, stop) => {
       using _lease = await repositories.lease(repo)
-      await writePlainClone(repositories.openLeased(repo, stop), plain, to)
+      await writePlainClone(repositories.openLeased(repo, stop), plain, to).catch(async (error: unknown) => {
+        throw await repositories.diagnose(repo, error)
+      })
     }
     yield* cache.readPack(`${key} pack`, { write, otherwise: produce }, signal)
   }

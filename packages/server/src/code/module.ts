@@ -12,6 +12,7 @@ import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
 import type { Egress } from '../platform/egress.ts'
+import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
@@ -21,18 +22,23 @@ import { gitHandlers, historyHandlers, rulesHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
-import { createCloneCounter, watchGit } from './metrics.ts'
+import { createCloneCounter, watchGit, watchPacks } from './metrics.ts'
+import { createPackHealth } from './pack-health.ts'
 import { createPushService } from './push.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
 import { createRulesService } from './rules.ts'
+import { createScrub } from './scrub.ts'
 import { createSigners } from './signers.ts'
+import { createPackSurvey } from './survey.ts'
 
 /** A burst of pushes is looked at once, when it is over or has lasted for long. */
 const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
 const SWEEP_EVERY_MS = 15 * 60_000
+const SURVEY_EVERY_MS = 5 * 60_000
+const SCRUB_EVERY_MS = 60_000
 
 interface CodeNeeds extends Base {
   events: EventsService
@@ -43,7 +49,7 @@ interface CodeNeeds extends Base {
 }
 
 /** Everything about what is in repositories, put together. */
-export function createCodeModule(needs: CodeNeeds) {
+export async function createCodeModule(needs: CodeNeeds) {
   const { config, dataDir, scratch, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
@@ -59,11 +65,20 @@ export function createCodeModule(needs: CodeNeeds) {
   watchGit(registry, { pool, cache })
   const quarantineDir = join(scratch.path, 'quarantine')
 
+  const register = createRepoRegister({ db: database.db })
+  const health = createPackHealth({ ...needs, packs, register })
+  const survey = createPackSurvey({ ...needs, packs, health })
+  watchPacks(registry, survey)
+  const scrub = createScrub({ ...needs, packs, health })
+  // Before anybody is served: names are read, no files.
+  await survey.look()
+
   const repositories = createRepositories({
     db: database.db,
     git,
     packs,
     directories,
+    health,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })
@@ -92,6 +107,7 @@ export function createCodeModule(needs: CodeNeeds) {
     services: {
       fetches: createFetchService({ repositories, cache }),
       pushes: createPushService({ repositories, landings, repos, packs, limits, onLanded }),
+      survey,
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),
@@ -112,6 +128,21 @@ export function createCodeModule(needs: CodeNeeds) {
         where: 'one process',
         atStart: true,
         run: maintenance.sweep,
+      }),
+      periodic({
+        name: 'pack survey',
+        everyMs: SURVEY_EVERY_MS,
+        where: 'each process',
+        run: survey.look,
+      }),
+      periodic({
+        name: 'pack scrub',
+        everyMs: SCRUB_EVERY_MS,
+        where: 'one process',
+        async run(signal) {
+          await scrub(signal)
+          await survey.recount()
+        },
       }),
     ],
     async close() {

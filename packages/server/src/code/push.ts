@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
+import { ObjectMissing } from '../git/objects/reader.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
@@ -75,6 +76,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
     } catch (error) {
       await Promise.allSettled([describing])
       if (!(error instanceof PackRejected)) throw error
+      await requireSound(repo, error.cause)
       return { pack: undefined, unpackError: error.message, refused, changes: [] }
     }
     const inspect = async () => {
@@ -87,6 +89,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
       inspect(),
       hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
     )
+    if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
     const base = current.get(headRef(repo)) ?? null
     for (const command of wanted) {
@@ -104,6 +107,12 @@ export function createPushService({ repositories, landings, repos, packs, limits
       }
     }
     return { pack, unpackError: null, refused, changes }
+  }
+
+  /** What a client lacks may be what we have lost. */
+  async function requireSound(repo: RepoRow, sign: unknown): Promise<void> {
+    const reason = await repositories.diagnose(repo, sign)
+    if (reason !== sign) throw reason
   }
 
   async function land(caller: Caller, repo: RepoRow, push: Push, examined: Examined) {
@@ -137,9 +146,15 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const { capabilities } = push
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
 
-      const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
-        examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
-      )
+      const examined = await repositories
+        .withQuarantine(repo, signal, (quarantined) =>
+          examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
+        )
+        .catch((error: unknown) => {
+          // Git shows its user nothing of an answer that is not a report.
+          if (!(error instanceof Fault)) throw error
+          return { pack: undefined, unpackError: error.message, refused: new Map(), changes: [] }
+        })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
         if (error instanceof Fault) return error.message

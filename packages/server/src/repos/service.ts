@@ -171,6 +171,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     lockIn: store.lock,
     setRefRulesIn: store.setRefRules,
     recordChangeIn: store.recordChange,
+    setSizeIn: store.setSize,
     liftExpiryIn: store.liftExpiry,
 
     /** The repository of this name in the acting organization, whatever the caller may do with it. */

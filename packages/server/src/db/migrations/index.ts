@@ -5,6 +5,7 @@ import { agents } from './0003-agents.ts'
 import { webhooks } from './0004-webhooks.ts'
 import { indexes } from './0005-indexes.ts'
 import { house } from './0006-house.ts'
+import { packHealth } from './0007-pack-health.ts'
 
 export interface Migration {
   name: string
@@ -12,4 +13,12 @@ export interface Migration {
 }
 
 /** In order, the number is the place in this list. Forward only: what has landed is never edited. */
-export const migrations: readonly Migration[] = [foundation, git, agents, webhooks, indexes, house]
+export const migrations: readonly Migration[] = [
+  foundation,
+  git,
+  agents,
+  webhooks,
+  indexes,
+  house,
+  packHealth,
+]

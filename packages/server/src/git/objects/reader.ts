@@ -4,6 +4,7 @@
 // deep took 3.6 ms through one process and 20 ms with a process for each of the seven objects (2 cores).
 // None is kept between calls: a kept process pins packs that maintenance wants to remove and needs an owner.
 
+import { setImmediate } from 'node:timers/promises'
 import {
   branchRef,
   type Oid,
@@ -50,6 +51,14 @@ export class ObjectTooLarge extends Error {
   }
 }
 
+/** An object cannot be read that must be there: others point to it, or git found it and stumbled over it. */
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing'
+  constructor(what = 'an object') {
+    super(`${what} is missing or cannot be read`)
+  }
+}
+
 /** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
 export interface ObjectReader {
   /** One answer for each id, asked all at once. */
@@ -71,9 +80,18 @@ export interface ObjectReader {
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
 export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
-  const process = await repo.start({ verb: 'cat-file', options: ['--batch-command'], stdin: 'open' })
+  // What is not there is no reason for git to complain: then it is there and cannot be read.
+  let complaints = ''
+  const process = await repo.start({
+    verb: 'cat-file',
+    options: ['--batch-command'],
+    stdin: 'open',
+    onStderr: (chunk) => {
+      complaints += chunk
+    },
+  })
   try {
-    return await use(createReader(process))
+    return await use(createReader(process, () => /^(error|fatal):/m.test(complaints)))
   } finally {
     // It only reads, so nobody needs to wait for its end.
     void process.stop()
@@ -101,7 +119,7 @@ const MAX_COMMIT_BYTES = 1024 * 1024
 const MAX_TREE_BYTES = 16 * 1024 * 1024
 const MAX_TAG_DEPTH = 32
 
-function createReader(process: GitProcess): ObjectReader {
+function createReader(process: GitProcess, hasComplained: () => boolean): ObjectReader {
   const input = createByteSource(process.stdout)
   let last: Promise<unknown> = Promise.resolve()
 
@@ -121,8 +139,12 @@ function createReader(process: GitProcess): ObjectReader {
       await process.done
       throw new Error('git cat-file ended early')
     }
-    const [, type, size] = line.split(' ')
-    return size === undefined ? undefined : { type: type as ObjectType, size: Number(size) }
+    const [oid, type, size] = line.split(' ')
+    if (size !== undefined) return { type: type as ObjectType, size: Number(size) }
+    // The complaint was written before, to another pipe, which may be read after.
+    await setImmediate()
+    if (hasComplained()) throw new ObjectMissing(oid)
+    return undefined
   }
 
   const findInfo = (oid: Oid) => ask(`info ${oid}\n`, readHeader)
@@ -149,6 +171,18 @@ function createReader(process: GitProcess): ObjectReader {
     return parseTree(found.bytes)
   }
 
+  /** Of a tree that something points to. */
+  async function getTree(oid: Oid) {
+    const tree = await findTree(oid)
+    if (!tree) throw new ObjectMissing(oid)
+    return tree
+  }
+
+  async function findRoot(oid: Oid) {
+    const commit = await findCommit(oid)
+    return commit ? getTree(commit.tree) : findTree(oid)
+  }
+
   async function findBlob(oid: Oid, maxBytes: number) {
     // Asked first, because a blob may be larger than what one would want to read only to drop it.
     const info = await findInfo(oid)
@@ -158,22 +192,22 @@ function createReader(process: GitProcess): ObjectReader {
   }
 
   async function findEntry(root: Oid, path: TreePath) {
-    let oid = (await findCommit(root))?.tree ?? root
+    let tree = await findRoot(root)
     let entry: TreeEntry | undefined
     for (const name of path.split('/')) {
       if (entry && entry.type !== 'tree') return undefined
+      if (entry) tree = await getTree(entry.oid)
       const wanted = Buffer.from(name)
-      entry = (await findTree(oid))?.find((candidate) => nameBytes(candidate).equals(wanted))
+      entry = tree?.find((candidate) => nameBytes(candidate).equals(wanted))
       if (!entry) return undefined
-      oid = entry.oid
     }
     return entry
   }
 
   async function findDirectory(root: Oid, path?: TreePath) {
-    if (!path) return findTree((await findCommit(root))?.tree ?? root)
+    if (!path) return findRoot(root)
     const entry = await findEntry(root, path)
-    return entry?.type === 'tree' ? findTree(entry.oid) : undefined
+    return entry?.type === 'tree' ? getTree(entry.oid) : undefined
   }
 
   async function addSizes(entries: readonly TreeEntry[]): Promise<SizedEntry[]> {
