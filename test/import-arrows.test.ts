@@ -125,6 +125,7 @@ describe('SQL', () => {
     'access/credentials.ts repo_tokens',
     'access/credentials.ts repos',
     'agents/store.ts orgs',
+    'code/health-store.ts repos',
     'invites/store.ts orgs',
     'invites/store.ts repos',
     'orgs/store.ts users',

@@ -67,3 +67,23 @@ export async function hastenCheck(tx: Tx, packIds: readonly string[]): Promise<v
     .where('id', 'in', [...packIds])
     .execute()
 }
+
+/** What repositories are said to have, and what their packs have together, in one moment. */
+export async function listSizes(
+  q: Db,
+  repoIds: readonly string[],
+): Promise<{ id: string; said: number; bytes: number }[]> {
+  const rows = await q
+    .selectFrom('repos')
+    .leftJoin('repo_packs', 'repo_packs.repo_id', 'repos.id')
+    .leftJoin('packs', 'packs.id', 'repo_packs.pack_id')
+    .select((eb) => [
+      'repos.id',
+      'repos.size_bytes as said',
+      eb.fn.coalesce(eb.fn.sum<number>('packs.bytes'), eb.lit(0)).as('bytes'),
+    ])
+    .where('repos.id', 'in', [...repoIds])
+    .groupBy(['repos.id', 'repos.size_bytes'])
+    .execute()
+  return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }))
+}

@@ -2,6 +2,7 @@ import { PackMissing, type PackStore } from '../git/packs/pack-store.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../schema.ts'
 import * as healthStore from './health-store.ts'
+import { listedPacks } from './listed-packs.ts'
 import type { PackHealth } from './pack-health.ts'
 
 interface SurveyDeps {
@@ -10,8 +11,6 @@ interface SurveyDeps {
   health: PackHealth
   log: Log
 }
-
-const PAGE = 5_000
 
 export type PackSurvey = ReturnType<typeof createPackSurvey>
 
@@ -46,18 +45,12 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
       const before = missing
       let found = 0
       let first: string | undefined
-      for (let after = ''; !signal?.aborted; ) {
-        const page = await healthStore.listListed(db, { after, limit: PAGE })
-        for (const { id } of page)
-          if (!stored.has(id) && (await isMissing(id))) {
-            found++
-            first ??= id
-          }
-        const last = page.at(-1)
-        if (!last || page.length < PAGE) break
-        after = last.id
+      for await (const { id } of listedPacks(db)) {
+        if (signal?.aborted) return
+        if (stored.has(id) || !(await isMissing(id))) continue
+        found++
+        first ??= id
       }
-      if (signal?.aborted) return
       missing = found
       example = first
       await recount()

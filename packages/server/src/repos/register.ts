@@ -1,6 +1,8 @@
 import type { Db } from '../schema.ts'
 import * as store from './store.ts'
 
+export type RegisteredRepo = store.RegisteredRepo
+
 export type RepoRegister = ReturnType<typeof createRepoRegister>
 
 /** Every repository by its full name, whoever it belongs to: for what the operator reads. */

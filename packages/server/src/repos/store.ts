@@ -181,7 +181,7 @@ export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {
 }
 
 /** With the name of its organization. */
-type RegisteredRepo = RepoRow & { slug: string }
+export type RegisteredRepo = RepoRow & { slug: string }
 
 export const listRegistered = (
   q: Db,

@@ -37,7 +37,7 @@ export interface PackStore {
   linkInto(packId: string, packDir: string): Promise<void>
 }
 
-interface PackFile {
+export interface PackFile {
   path: string
   /** Below the folder of all packs: it is the same wherever packs are kept in files. */
   name: string
