@@ -84,7 +84,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const reposModule = createReposModule({ ...shared, orgs })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
-  const codeModule = createCodeModule({ ...shared, orgs, repos })
+  const codeModule = await createCodeModule({ ...shared, orgs, repos })
   const tokensModule = createTokensModule({ ...shared, orgs, repos })
   const { tokens } = tokensModule.services
   const anonymousModule = createAnonymousModule({ ...shared, orgs, repos })

@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
 import { compareCommits } from '../git/objects/diff.ts'
 import { type ListedCommit, listCommits } from '../git/objects/history.ts'
-import { ObjectTooLarge, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, ObjectTooLarge, withObjects } from '../git/objects/reader.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
@@ -110,8 +110,10 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const commit = path && (await revisions.commitAt(repo, input.ref, signal))
       return repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, async (objects) => {
-          const oid = commit ? (await objects.findAt(commit, path))?.oid : parseOid(wanted)
+          const entry = commit && (await objects.findAt(commit, path))
+          const oid = commit ? entry?.oid : parseOid(wanted)
           const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
+          if (entry && entry.type === 'blob' && !bytes) throw new ObjectMissing(oid)
           if (!oid || !bytes) throw missing(repo, wanted)
           return { oid, size: bytes.length, ...encode(bytes) }
         }),

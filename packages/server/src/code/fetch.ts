@@ -29,8 +29,14 @@ export function createFetchService({
     // The lease belongs to the production, which may outlive the client that caused it.
     const produce = async function* (stop: AbortSignal) {
       using _lease = await repositories.lease(repo)
-      yield* runUploadPack(repositories.openLeased(repo, stop), request)
+      try {
+        yield* runUploadPack(repositories.openLeased(repo, stop), request)
+      } catch (error) {
+        throw await repositories.diagnose(repo, error)
+      }
     }
+    // What was kept may have been made before anybody knew.
+    await repositories.requireSound(repo)
     if (!request.clone) {
       yield* produce(signal)
       return
@@ -42,7 +48,11 @@ export function createFetchService({
     }
     const write: WriteAnswer = async (file, stop) => {
       using _lease = await repositories.lease(repo)
-      await writeUploadPack(repositories.openLeased(repo, stop), request, file)
+      await writeUploadPack(repositories.openLeased(repo, stop), request, file).catch(
+        async (error: unknown) => {
+          throw await repositories.diagnose(repo, error)
+        },
+      )
     }
     yield* cache.readWritten(key, { write, otherwise: produce }, signal)
   }

@@ -37,6 +37,9 @@ export function createForksService({ database, events, orgs, repos }: ForksDeps)
           sizeBytes: parent.size_bytes,
         })
         await store.copyAll(tx, parent.id, fork.id)
+        // Somebody may have pushed to the parent since it was looked up.
+        fork.size_bytes = await store.sumPacks(tx, fork.id)
+        await repos.setSizeIn(tx, fork.id, fork.size_bytes)
         await events.append(tx, {
           ...by(caller),
           scope: repoScope(parent.id),

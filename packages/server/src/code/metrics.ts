@@ -2,6 +2,7 @@ import { Counter } from 'prom-client'
 import type { CloneCache, CloneSource } from '../git/clones/cache.ts'
 import type { ProcessPool } from '../git/process/pool.ts'
 import { observe, type Registry } from '../platform/metrics.ts'
+import type { PackSurvey } from './survey.ts'
 
 export const createCloneCounter = (registry: Registry): ((source: CloneSource) => void) => {
   const clones = new Counter({
@@ -22,4 +23,20 @@ export function watchGit(
   observe(registry, 'trellis_git_processes_waiting', 'Git commands that wait for a place', () => pool.depth)
   observe(registry, 'trellis_clone_cache_bytes', 'Disk space of the answers to clones', () => cache.bytes)
   observe(registry, 'trellis_clone_cache_entries', 'Answers to clones that are kept', () => cache.entries)
+}
+
+/** Packs that are not what they should be. */
+export function watchPacks(registry: Registry, survey: PackSurvey): void {
+  observe(
+    registry,
+    'trellis_packs_damaged',
+    'Packs whose content has changed since they were written, and that are listed',
+    () => survey.damaged,
+  )
+  observe(
+    registry,
+    'trellis_packs_missing',
+    'Packs that are listed and not in the data directory of this process',
+    () => survey.missing,
+  )
 }

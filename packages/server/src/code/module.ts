@@ -12,6 +12,7 @@ import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
 import type { Egress } from '../platform/egress.ts'
+import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
@@ -21,13 +22,16 @@ import { gitHandlers, originHandlers, rulesHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
-import { createCloneCounter, watchGit } from './metrics.ts'
+import { createCloneCounter, watchGit, watchPacks } from './metrics.ts'
+import { createPackHealth } from './pack-health.ts'
 import { createPushService } from './push.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
 import { createRulesService } from './rules-service.ts'
+import { createScrub } from './scrub.ts'
 import { createSigners } from './signers.ts'
+import { createPackSurvey } from './survey.ts'
 
 /** A burst of pushes is looked at once, when it is over or has lasted for long. */
 const SETTLE_MS = 3_000
@@ -36,6 +40,8 @@ const SWEEP_EVERY_MS = 15 * 60_000
 const IDLE_DIRECTORIES_EVERY_MS = 5 * 60_000
 /** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
 const SLOW_PROCESSES = 2
+const SURVEY_EVERY_MS = 5 * 60_000
+const SCRUB_EVERY_MS = 60_000
 
 interface CodeNeeds extends Base {
   events: EventsService
@@ -46,7 +52,7 @@ interface CodeNeeds extends Base {
 }
 
 /** Everything about what is in repositories, put together. */
-export function createCodeModule(needs: CodeNeeds) {
+export async function createCodeModule(needs: CodeNeeds) {
   const { config, dataDir, scratch, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
@@ -63,11 +69,20 @@ export function createCodeModule(needs: CodeNeeds) {
   watchGit(registry, { pool, cache })
   const quarantineDir = join(scratch.path, 'quarantine')
 
+  const register = createRepoRegister({ db: database.db })
+  const health = createPackHealth({ ...needs, packs, register })
+  const survey = createPackSurvey({ ...needs, packs, health })
+  watchPacks(registry, survey)
+  const scrub = createScrub({ ...needs, packs, health })
+  // Before anybody is served: names are read, no files.
+  await survey.look()
+
   const repositories = createRepositories({
     db: database.db,
     git,
     packs,
     directories,
+    health,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })
@@ -104,6 +119,7 @@ export function createCodeModule(needs: CodeNeeds) {
         spoolDir: join(scratch.path, 'incoming'),
         onLanded,
       }),
+      survey,
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),
@@ -130,6 +146,21 @@ export function createCodeModule(needs: CodeNeeds) {
         where: 'one process',
         atStart: true,
         run: maintenance.sweep,
+      }),
+      periodic({
+        name: 'pack survey',
+        everyMs: SURVEY_EVERY_MS,
+        where: 'each process',
+        run: survey.look,
+      }),
+      periodic({
+        name: 'pack scrub',
+        everyMs: SCRUB_EVERY_MS,
+        where: 'one process',
+        async run(signal) {
+          await scrub(signal)
+          await survey.recount()
+        },
       }),
     ],
     async close() {

@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
+import { ObjectMissing } from '../git/objects/reader.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { type WholePack, withWholePack } from '../git/packs/spooled-pack.ts'
@@ -83,6 +84,7 @@ export function createPushService(deps: PushDeps) {
       hasObjects = await ingesting
     } catch (error) {
       await Promise.allSettled([describing])
+      if (error instanceof PackRejected) await requireSound(repo, error.cause)
       throw error
     }
     const inspect = async () => {
@@ -95,6 +97,7 @@ export function createPushService(deps: PushDeps) {
       inspect(),
       hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
     )
+    if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
     const base = current.get(headRef(repo)) ?? null
     for (const command of wanted) {
@@ -118,6 +121,12 @@ export function createPushService(deps: PushDeps) {
       }
     }
     return { pack, unpackError: null, refused, changes }
+  }
+
+  /** What a client lacks may be what we have lost. */
+  async function requireSound(repo: RepoRow, sign: unknown): Promise<void> {
+    const reason = await repositories.diagnose(repo, sign)
+    if (reason !== sign) throw reason
   }
 
   async function land(caller: Caller, repo: RepoRow, push: Push, examined: Examined) {
@@ -159,7 +168,8 @@ export function createPushService(deps: PushDeps) {
         ? withWholePack(push.pack, { dir: spoolDir, maxBytes, signal }, examineWith)
         : examineWith(undefined)
       ).catch((error: unknown): Examined => {
-        if (!(error instanceof PackRejected)) throw error
+        // Git shows its user nothing of an answer that is not a report.
+        if (!(error instanceof PackRejected || error instanceof Fault)) throw error
         return { pack: undefined, unpackError: error.message, refused: new Map(), changes: [] }
       })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {

@@ -9,6 +9,7 @@ import { Fault } from '../platform/fault.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
+import type { PackHealth } from './pack-health.ts'
 import * as store from './store.ts'
 
 interface RepositoriesDeps {
@@ -16,6 +17,7 @@ interface RepositoriesDeps {
   git: Git
   packs: PackStore
   directories: WorkingDirectories
+  health: PackHealth
   /** Below this each repository has the directory it is served from. */
   workDir: string
   /** Below this, what is being received and has not been accepted yet. */
@@ -30,7 +32,7 @@ export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, directories, workDir, quarantineDir } = deps
+  const { db, git, packs, directories, health, workDir, quarantineDir } = deps
   const cached = createRecent<string, { version: number; refs: Ref[] }>({
     maxEntries: CACHED_REPOSITORIES,
     weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
@@ -50,6 +52,7 @@ export function createRepositories(deps: RepositoriesDeps) {
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
   async function contents(repo: RepoRow) {
     const listed = await store.listPacks(db, repo.id)
+    health.requireSound(repo, listed)
     return { dir: directoryOf(repo), packIds: listed.map(({ id }) => id), store: packs }
   }
 
@@ -60,13 +63,18 @@ export function createRepositories(deps: RepositoriesDeps) {
     work: (opened: OpenRepo) => Promise<T>,
   ): Promise<T> {
     using _lease = await lease(repo)
-    return await work(openLeased(repo, signal))
+    return await work(openLeased(repo, signal)).catch(async (error: unknown) => {
+      throw await health.diagnose(repo, error)
+    })
   }
 
-  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk. */
+  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk or of damaged packs. */
   async function lease(repo: RepoRow): Promise<Disposable> {
-    return prepare(repo).catch((cause: unknown) => {
-      throw new Fault('REPO_WORKSPACE_REQUIRED', { name: repo.name }, { cause })
+    return prepare(repo).catch(async (error: unknown) => {
+      const cause = await health.diagnose(repo, error)
+      throw cause instanceof Fault
+        ? cause
+        : new Fault('REPO_WORKSPACE_REQUIRED', { name: repo.name }, { cause })
     })
   }
 
@@ -94,6 +102,14 @@ export function createRepositories(deps: RepositoriesDeps) {
     openLeased,
     contents,
     withGit,
+
+    /** Throws when what is known of its packs forbids to make or give out anything from them. */
+    async requireSound(repo: RepoRow): Promise<void> {
+      health.requireSound(repo, await store.listPacks(db, repo.id))
+    },
+
+    /** What to throw of an error that happened under a lease. */
+    diagnose: health.diagnose,
 
     /** Like `withGit`, with a place for new objects that is gone afterwards. */
     withQuarantine: <T>(

@@ -1,5 +1,5 @@
 import { type Oid, parseRevision } from '../git/names.ts'
-import { resolveRevision, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, resolveRevision, withObjects } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
@@ -26,7 +26,12 @@ export function createRevisions({ repositories }: { repositories: Repositories }
       const oid = await findOid(repo, revision)
       if (!oid) throw missing
       const found = await repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, (objects) => objects.peel(oid)),
+        withObjects(opened, async (objects) => {
+          const object = await objects.peel(oid)
+          // An id is what a caller says; a ref is what we say, and must point to something.
+          if (!object && oid !== revision) throw new ObjectMissing(oid)
+          return object
+        }),
       )
       if (found?.type !== 'commit') throw missing
       return found.oid

@@ -1,7 +1,7 @@
-import type { ExpressionBuilder, Selectable } from 'kysely'
+import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Oid, RefName } from '../git/names.ts'
-import type { PackInfo } from '../git/packs/pack-store.ts'
+import type { PackDamage, PackInfo } from '../git/packs/pack-store.ts'
 import type { Ref } from '../git/protocol/advertisement.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
@@ -20,6 +20,10 @@ interface PacksTable {
   created_at: number
   /** Since when no repository lists it. */
   unlisted_at: number | null
+  /** When all of it was last read and compared. */
+  checked_at: Generated<number>
+  /** What was found then; null while nothing is known to be wrong. */
+  damage: PackDamage | null
 }
 
 interface RepoPacksTable {
@@ -33,7 +37,7 @@ export interface CodeTables {
   repo_packs: RepoPacksTable
 }
 
-type PackRow = Selectable<PacksTable>
+export type PackRow = Selectable<PacksTable>
 
 /** How many rows go into one statement; PostgreSQL takes 65,535 values, SQLite 32,766. */
 const BATCH = 2000
@@ -156,7 +160,7 @@ export async function insertPack(
 ): Promise<void> {
   await tx
     .insertInto('packs')
-    .values({ id: packId, bytes, objects, created_at: now, unlisted_at: null })
+    .values({ id: packId, bytes, objects, created_at: now, unlisted_at: null, damage: null })
     .execute()
   await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
 }
@@ -183,6 +187,16 @@ export async function copyAll(tx: Tx, fromRepoId: string, toRepoId: string): Pro
         .where('repo_id', '=', fromRepoId),
     )
     .execute()
+}
+
+export async function sumPacks(q: Db, repoId: string): Promise<number> {
+  const { bytes } = await q
+    .selectFrom('repo_packs')
+    .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('packs.bytes'), eb.lit(0)).as('bytes'))
+    .where('repo_packs.repo_id', '=', repoId)
+    .executeTakeFirstOrThrow()
+  return Number(bytes)
 }
 
 /** Lists one pack in place of others. False when they are not all listed any more: somebody else was quicker. */

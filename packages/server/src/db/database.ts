@@ -1,6 +1,6 @@
 import { Kysely, sql, type Transaction } from 'kysely'
 import type { DialectName, OpenDialect } from './dialect.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireCurrent } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { type LongTransaction, type OpenTransactions, trackTransactions } from './open-transactions.ts'
 import { openPostgres } from './postgres/open.ts'
@@ -36,6 +36,8 @@ export type DatabaseLocation = { sqlite: string } | { postgres: string; poolSize
 
 export interface DatabaseOptions {
   steps?: readonly Migration[]
+  /** Refuse a database that is not up to date instead of bringing it there: another process may be using it. */
+  asItIs?: boolean
   /** Hears of transactions that stay open for longer than any should. */
   onLongTransaction?(long: LongTransaction): void
   longTransactionMs?: number
@@ -88,7 +90,9 @@ export async function openDatabase<Schema>(
     },
   }
   try {
-    await database.transactAlone((tx) => migrate(tx, dialect, steps))
+    await database.transactAlone((tx) =>
+      options.asItIs ? requireCurrent(tx, steps) : migrate(tx, dialect, steps),
+    )
   } catch (error) {
     await database.close()
     throw error

@@ -12,6 +12,34 @@ export class SchemaTooNew extends Error {
   }
 }
 
+/** The database was last used by an older Trellis, and this is not the time to bring it up to date. */
+export class SchemaTooOld extends Error {
+  constructor(found: number, known: number) {
+    super(
+      `The database has schema version ${found}, and this Trellis would bring it to ${known}. ` +
+        'Use the Trellis that runs on it, or start this one first.',
+    )
+  }
+}
+
+/** For whoever must not change the schema under a server that runs. */
+export async function requireCurrent(
+  tx: QueryExecutorProvider,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const found = await schemaVersion(tx)
+  if (found > migrations.length) throw new SchemaTooNew(found, migrations.length)
+  if (found < migrations.length) throw new SchemaTooOld(found, migrations.length)
+}
+
+/** How many migrations the database has seen. There must be the table that says so. */
+export async function schemaVersion(db: QueryExecutorProvider): Promise<number> {
+  const { rows } = await sql<{
+    version: number | null
+  }>`select max(version) as version from schema_migrations`.execute(db)
+  return rows[0]?.version ?? 0
+}
+
 /**
  * Applies the migrations the database has not seen, all of them or none: the caller's transaction is exclusive, so of
  * several processes that start at once one migrates and the others find the work done.
@@ -24,10 +52,7 @@ export async function migrate(
   await sql`create table if not exists schema_migrations (version integer primary key, name text not null)`.execute(
     tx,
   )
-  const { rows } = await sql<{
-    version: number
-  }>`select max(version) as version from schema_migrations`.execute(tx)
-  const found = rows[0]?.version ?? 0
+  const found = await schemaVersion(tx)
   if (found > migrations.length) throw new SchemaTooNew(found, migrations.length)
 
   for (const [index, { name, statements }] of migrations.entries()) {

@@ -1,3 +1,4 @@
+import type { PackSurvey } from '../code/survey.ts'
 import type { Handlers } from '../operations/handlers.ts'
 import { implement } from '../operations/implement.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -33,7 +34,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<GitDoorDeps, 'repos' | 'fetches' | 'pushes'> &
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &
-  Pick<InvitePageDeps, 'invites'>
+  Pick<InvitePageDeps, 'invites'> & { survey: PackSurvey }
 
 interface DoorsDeps {
   config: Config
@@ -124,6 +125,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           baseUrl,
           limits,
           isReady: async () => !deps.isStopping() && (await database.answers()),
+          problems: services.survey.problems,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),
       })

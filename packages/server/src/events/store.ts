@@ -99,3 +99,58 @@ function within<Row>(
   if (below !== undefined) bounded = bounded.where('seq', '<', below)
   return bounded
 }
+
+/** What a log has been given numbers up to, and what is in it. */
+interface EventTally {
+  scope: string
+  last_seq: number
+  events: number
+  highest: number | null
+}
+
+/** A page of all logs, each looked at in one moment. */
+export async function listTallies(
+  q: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<EventTally[]> {
+  const rows = await q
+    .selectFrom('event_counters')
+    .select(['scope', 'last_seq'])
+    .select((eb) => [
+      eb
+        .selectFrom('events')
+        .select((inner) => inner.fn.countAll<number>().as('events'))
+        .whereRef('events.scope', '=', 'event_counters.scope')
+        .as('events'),
+      eb
+        .selectFrom('events')
+        .select((inner) => inner.fn.max('seq').as('highest'))
+        .whereRef('events.scope', '=', 'event_counters.scope')
+        .as('highest'),
+    ])
+    .where('scope', '>', after)
+    .orderBy('scope')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ ...row, events: Number(row.events) }))
+}
+
+/** Logs that nobody counts. */
+export async function listUncounted(q: Db, limit: number): Promise<string[]> {
+  const rows = await q
+    .selectFrom('events')
+    .select('scope')
+    .distinct()
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('event_counters')
+            .select('last_seq')
+            .whereRef('event_counters.scope', '=', 'events.scope'),
+        ),
+      ),
+    )
+    .limit(limit)
+    .execute()
+  return rows.map(({ scope }) => scope)
+}

@@ -188,6 +188,7 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       return repo
     },
 
+    setSizeIn: store.setSize,
     liftExpiryIn: store.liftExpiry,
 
     /** The repository of this name in the acting organization, whatever the caller may do with it. */

@@ -136,6 +136,11 @@ export async function setRefRules(tx: Tx, id: string, ref_rules: string): Promis
   await tx.updateTable('repos').set({ ref_rules }).where('id', '=', id).execute()
 }
 
+/** What the packs it lists have together. */
+export async function setSize(tx: Tx, id: string, size_bytes: number): Promise<void> {
+  await tx.updateTable('repos').set({ size_bytes }).where('id', '=', id).execute()
+}
+
 export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
   tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()
 
@@ -164,3 +169,31 @@ export const recordChange = (
 export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {
   await tx.updateTable('repos').set({ expires_at: null }).where('org_id', '=', orgId).execute()
 }
+
+/** With the name of its organization. */
+export type RegisteredRepo = RepoRow & { slug: string }
+
+export const listRegistered = (
+  q: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<RegisteredRepo[]> =>
+  q
+    .selectFrom('repos')
+    .innerJoin('orgs', 'orgs.id', 'repos.org_id')
+    .selectAll('repos')
+    .select('orgs.slug')
+    .where('repos.id', '>', after)
+    .orderBy('repos.id')
+    .limit(limit)
+    .execute()
+
+export const listNames = (
+  q: Db,
+  ids: readonly string[],
+): Promise<{ id: string; slug: string; name: string }[]> =>
+  q
+    .selectFrom('repos')
+    .innerJoin('orgs', 'orgs.id', 'repos.org_id')
+    .select(['repos.id', 'orgs.slug', 'repos.name'])
+    .where('repos.id', 'in', [...ids])
+    .execute()

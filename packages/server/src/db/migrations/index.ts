@@ -7,6 +7,7 @@ import { indexes } from './0005-indexes.ts'
 import { house } from './0006-house.ts'
 import { boundedWork } from './0007-bounded-work.ts'
 import { sessionHashes } from './0008-session-hashes.ts'
+import { packHealth } from './0009-pack-health.ts'
 
 export interface Migration {
   name: string
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   house,
   boundedWork,
   sessionHashes,
+  packHealth,
 ]

@@ -49,6 +49,14 @@ export class SqliteConnection {
     return { rows: namedRows(columns, statement.all(...values) as unknown as SQLOutputValue[][]) }
   }
 
+  /** The rows of a query one by one, however many there are. */
+  *each(sql: string): Generator<Record<string, unknown>> {
+    const { statement } = this.#prepare(sql)
+    const columns = statement.columns().map(({ name }) => name)
+    for (const values of statement.iterate())
+      yield* namedRows(columns, [values as unknown as SQLOutputValue[]])
+  }
+
   /** Runs a statement that takes the write lock, waiting while another process holds it. */
   async whenFree(sql: string): Promise<void> {
     const deadline = Date.now() + BUSY_DEADLINE_MS
@@ -97,7 +105,7 @@ export class SqliteConnection {
  * The objects `node:sqlite` makes of rows are hash tables, slow to make and to read: a page of ten takes twice as long
  * as with objects made of arrays.
  */
-function namedRows(columns: readonly string[], rows: readonly SQLOutputValue[][]): unknown[] {
+function namedRows(columns: readonly string[], rows: readonly SQLOutputValue[][]): Record<string, unknown>[] {
   return rows.map((values) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]

@@ -124,15 +124,22 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
   }
 }
 
-/** A request that makes no sense is answered the way git tells its user, as long as nothing else has been said. */
+/**
+ * A request that makes no sense, or one for what cannot be read here, is answered the way git tells its user, as long as
+ * nothing else has been said: of an answer with another status git shows the status alone.
+ */
 async function inGitsWords({ response }: Exchange, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof ProtocolError) || response.headersSent) throw error
+    const isForItsUser = error instanceof ProtocolError || isUnreadable(error)
+    if (!isForItsUser || response.headersSent) throw error
     response.end(errorPacket(error.message))
   }
 }
+
+const isUnreadable = (error: unknown): error is Fault =>
+  error instanceof Fault && error.code === 'REPO_WORKSPACE_REQUIRED'
 
 function bodyOf({ request, response }: Exchange): Bytes {
   const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')

@@ -12,13 +12,15 @@ interface PageRoutesDeps {
   limits: Config['limits']
   /** Whether the server can do its work: the database answers, and it is not about to stop. */
   isReady(): Promise<boolean>
+  /** What else stands in the way of its work, in words for the operator. */
+  problems(): string[]
   metrics: Route
 }
 
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** Everything that is read with GET at a path of its own. */
-export function createPageRoutes({ baseUrl, limits, isReady, metrics }: PageRoutesDeps): Routes {
+export function createPageRoutes({ baseUrl, limits, isReady, problems, metrics }: PageRoutesDeps): Routes {
   let document: Promise<OpenApiDocument> | undefined
   const openApi = () => {
     document ??= generateOpenApi(baseUrl)
@@ -29,8 +31,12 @@ export function createPageRoutes({ baseUrl, limits, isReady, metrics }: PageRout
     'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
     'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     'GET /readyz': async (exchange) => {
-      const ready = await isReady()
-      sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
+      const found = problems()
+      const ready = (await isReady()) && found.length === 0
+      sendJson(exchange, ready ? 200 : 503, {
+        status: ready ? 'ready' : 'unavailable',
+        ...(found.length > 0 && { problems: found }),
+      })
     },
     'GET /metrics': metrics,
     'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),

@@ -4,6 +4,7 @@
 // deep took 3.6 ms through one process and 20 ms with a process for each of the seven objects (2 cores).
 // None is kept between calls: a kept process pins packs that maintenance wants to remove and needs an owner.
 
+import { setImmediate } from 'node:timers/promises'
 import {
   branchRef,
   type Oid,
@@ -20,6 +21,7 @@ import { createByteSource } from '../process/byte-source.ts'
 import type { GitProcess, OpenRepo } from '../process/command.ts'
 import {
   type Commit,
+  nameBytes,
   type ObjectType,
   parseCommit,
   parseTagTarget,
@@ -51,6 +53,14 @@ export class ObjectTooLarge extends Error {
   }
 }
 
+/** An object cannot be read that must be there: others point to it, or git found it and stumbled over it. */
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing'
+  constructor(what = 'an object') {
+    super(`${what} is missing or cannot be read`)
+  }
+}
+
 /** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
 export interface ObjectReader {
   /** One answer for each id, asked all at once. */
@@ -72,9 +82,18 @@ export interface ObjectReader {
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
 export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
-  const process = await repo.start({ verb: 'cat-file', options: ['--batch-command', '-z'], stdin: 'open' })
+  // What is not there is no reason for git to complain: then it is there and cannot be read.
+  let complaints = ''
+  const process = await repo.start({
+    verb: 'cat-file',
+    options: ['--batch-command', '-z'],
+    stdin: 'open',
+    onStderr: (chunk) => {
+      complaints += chunk
+    },
+  })
   try {
-    return await use(createReader(process))
+    return await use(createReader(process, () => /^(error|fatal):/m.test(complaints)))
   } finally {
     // It only reads, so nobody needs to wait for its end.
     void process.stop()
@@ -102,7 +121,7 @@ const MAX_COMMIT_BYTES = 1024 * 1024
 const MAX_TREE_BYTES = 16 * 1024 * 1024
 const MAX_TAG_DEPTH = 32
 
-function createReader(process: GitProcess): ObjectReader {
+function createReader(process: GitProcess, hasComplained: () => boolean): ObjectReader {
   const input = createByteSource(process.stdout)
   let last: Promise<unknown> = Promise.resolve()
 
@@ -123,10 +142,17 @@ function createReader(process: GitProcess): ObjectReader {
     throw new Error('git cat-file ended early')
   }
 
+  /** The complaint was written before the answer, to another pipe, which may be read after. */
+  async function requireNoComplaint(what: string | undefined): Promise<void> {
+    await setImmediate()
+    if (hasComplained()) throw new ObjectMissing(what)
+  }
+
   async function readHeader(): Promise<ObjectInfo | undefined> {
-    const line = await readLine()
-    const [, type, size] = line.split(' ')
-    return size === undefined ? undefined : { type: type as ObjectType, size: Number(size) }
+    const [oid, type, size] = (await readLine()).split(' ')
+    if (size !== undefined) return { type: type as ObjectType, size: Number(size) }
+    await requireNoComplaint(oid)
+    return undefined
   }
 
   const findInfo = (oid: Oid) => ask(`info ${oid}`, readHeader)
@@ -153,6 +179,18 @@ function createReader(process: GitProcess): ObjectReader {
     return parseTree(found.bytes)
   }
 
+  /** Of a tree that something points to. */
+  async function getTree(oid: Oid) {
+    const tree = await findTree(oid)
+    if (!tree) throw new ObjectMissing(oid)
+    return tree
+  }
+
+  async function findRoot(oid: Oid) {
+    const commit = await findCommit(oid)
+    return commit ? getTree(commit.tree) : findTree(oid)
+  }
+
   async function findBlob(oid: Oid, maxBytes: number) {
     // Asked first, because a blob may be larger than what one would want to read only to drop it.
     const info = await findInfo(oid)
@@ -162,19 +200,35 @@ function createReader(process: GitProcess): ObjectReader {
   }
 
   /** What is missing is told with the path, in which anything may stand: so only what begins like an answer is one. */
-  const findAt = (root: Oid, path: TreePath) =>
+  const askAt = (root: Oid, path: string) =>
     ask(`info ${root}:${path}`, async () => {
       const line = await readLine()
       const [, oid, type, size] = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/.exec(line) ?? []
+      if (oid && type) return { oid: oid as Oid, type: type as ObjectType, size: Number(size) }
       // The path is repeated with all its lines.
-      if (!oid) for (let more = path.split('\n').length - 1; more > 0; more--) await readLine()
-      return oid && type ? { oid: oid as Oid, type: type as ObjectType, size: Number(size) } : undefined
+      for (let more = path.split('\n').length - 1; more > 0; more--) await readLine()
+      await requireNoComplaint(undefined)
+      return undefined
     })
 
+  async function findAt(root: Oid, path: TreePath) {
+    const found = await askAt(root, path)
+    if (found) return found
+    // What a directory names must be there; only what it does not name is nowhere.
+    const slash = path.lastIndexOf('/')
+    const folder = slash < 0 ? undefined : await askAt(root, path.slice(0, slash))
+    const inFolder = folder?.type === 'tree' ? await findTree(folder.oid) : undefined
+    const siblings = slash < 0 ? await findRoot(root) : inFolder
+    const wanted = Buffer.from(path.slice(slash + 1))
+    const entry = siblings?.find((candidate) => nameBytes(candidate).equals(wanted))
+    if (entry && entry.type !== 'commit') throw new ObjectMissing(entry.oid)
+    return undefined
+  }
+
   async function findDirectory(root: Oid, path?: TreePath) {
-    if (!path) return findTree((await findCommit(root))?.tree ?? root)
+    if (!path) return findRoot(root)
     const found = await findAt(root, path)
-    return found?.type === 'tree' ? findTree(found.oid) : undefined
+    return found?.type === 'tree' ? getTree(found.oid) : undefined
   }
 
   async function addSizes(entries: readonly TreeEntry[]): Promise<SizedEntry[]> {

@@ -4,7 +4,8 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, stat, symlink, unlink } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { isIntact, type Reading } from './pack-check.ts'
 
 export interface PackInfo {
   packId: string
@@ -16,6 +17,9 @@ export interface StoredPack {
   modifiedMs: number
 }
 
+/** What is wrong with a pack that is stored: it is shorter or longer than it was, or reads differently. */
+export type PackDamage = 'size' | 'content'
+
 export interface PackStore {
   /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
   adopt(objectsDir: string): Promise<PackInfo>
@@ -23,12 +27,25 @@ export interface PackStore {
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
   list(): AsyncIterable<StoredPack>
+  /** The ids of what is stored with its index, without a look at each file. */
+  listIds(): AsyncIterable<string>
+  /** The files of a pack, in the order of writing. Throws PackMissing when it is not stored. */
+  filesOf(packId: string): Promise<PackFile[]>
+  /** Compares with how much was stored, and with `reading` reads all of it. Throws PackMissing. */
+  examine(pack: { id: string; bytes: number }, reading?: Reading): Promise<PackDamage | undefined>
   /** Makes the pack readable in a git object directory. Throws PackMissing when it is not stored. */
   linkInto(packId: string, packDir: string): Promise<void>
 }
 
+export interface PackFile {
+  path: string
+  /** Below the folder of all packs: it is the same wherever packs are kept in files. */
+  name: string
+  bytes: number
+}
+
 /** A pack that is listed is not stored. */
-class PackMissing extends Error {
+export class PackMissing extends Error {
   override readonly name = 'PackMissing'
   constructor(packId: string) {
     super(`pack ${packId} is not in the store`)
@@ -100,6 +117,37 @@ export function createLocalPackStore(root: string): PackStore {
     }
   }
 
+  async function* listIds(): AsyncGenerator<string> {
+    for (const folder of (await readdir(packs).catch(unless('ENOENT'))) ?? []) {
+      const names = new Set(await readdir(join(packs, folder)))
+      for (const name of names) {
+        const packId = name.slice(0, name.indexOf('.'))
+        if (name.endsWith('.idx') && isPackId(packId) && names.has(`${packId}.pack`)) yield packId
+      }
+    }
+  }
+
+  async function filesOf(packId: string): Promise<PackFile[]> {
+    const files: PackFile[] = []
+    for (const part of PARTS) {
+      const path = fileOf(packId, part)
+      const details = await stat(path).catch(unless('ENOENT'))
+      if (details) files.push({ path, name: relative(packs, path), bytes: details.size })
+      else if (isRequired(part)) throw new PackMissing(packId)
+    }
+    return files
+  }
+
+  async function examine(
+    { id, bytes }: { id: string; bytes: number },
+    reading?: Reading,
+  ): Promise<PackDamage | undefined> {
+    const files = await filesOf(id)
+    if (files.reduce((sum, file) => sum + file.bytes, 0) !== bytes) return 'size'
+    for (const { path } of reading ? files : []) if (!(await isIntact(path, reading ?? {}))) return 'content'
+    return undefined
+  }
+
   async function linkInto(packId: string, packDir: string): Promise<void> {
     for (const part of PARTS) {
       const source = fileOf(packId, part)
@@ -108,7 +156,7 @@ export function createLocalPackStore(root: string): PackStore {
     }
   }
 
-  return { adopt, remove, list, linkInto }
+  return { adopt, remove, list, listIds, filesOf, examine, linkInto }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
