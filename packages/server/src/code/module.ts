@@ -111,6 +111,7 @@ export function createCodeModule(needs: CodeNeeds) {
         everyMs: SWEEP_EVERY_MS,
         where: 'one process',
         atStart: true,
+        deletesByClock: true,
         run: maintenance.sweep,
       }),
     ],
