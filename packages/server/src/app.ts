@@ -10,7 +10,7 @@ import { serve } from './doors/http/server.ts'
 import { requireGit } from './git/process/version.ts'
 import { createModules } from './modules.ts'
 import { type Passwords, scryptPasswords } from './people/passwords.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
@@ -24,6 +24,7 @@ interface AppDeps {
   config: Config
   log: Log
   clock?: Clock
+  stopwatch?: Stopwatch
   passwords?: Passwords
   /** Hold every answer against the contract. */
   checkOutput?: boolean
@@ -36,7 +37,8 @@ export type App = Awaited<ReturnType<typeof startApp>>
  * ready is told to come again.
  */
 export async function startApp(deps: AppDeps) {
-  const { config, log, clock = systemClock, passwords = scryptPasswords, checkOutput = false } = deps
+  const { config, log, clock = systemClock, stopwatch = systemStopwatch } = deps
+  const { passwords = scryptPasswords, checkOutput = false } = deps
   await using starting = new AsyncDisposableStack()
   const { host, port } = config.listen
   const listener = await openListener(host, port)
@@ -71,11 +73,23 @@ export async function startApp(deps: AppDeps) {
   const scratch = await claimScratch(join(dataDir, 'scratch'))
   starting.defer(() => scratch.remove())
 
-  const base = { config, database, serverKey, dataDir, scratch, baseUrl, clock, newId, log, registry }
+  const base = {
+    config,
+    database,
+    serverKey,
+    dataDir,
+    scratch,
+    baseUrl,
+    clock,
+    stopwatch,
+    newId,
+    log,
+    registry,
+  }
   const { services, handlers, work, close } = await createModules({ ...base, passwords })
   starting.defer(() => close())
   const { shutdownMs } = config
-  const background = startBackground(work, { database, clock, log, registry, shutdownMs })
+  const background = startBackground(work, { database, clock, stopwatch, log, registry, shutdownMs })
   let stopping = false
   const isStopping = () => stopping
   server.open(doors.open({ ...base, services, handlers, isStopping, checkOutput }))

@@ -15,7 +15,7 @@ import { createOrgsModule } from './orgs/module.ts'
 import { createPeopleModule } from './people/module.ts'
 import type { Passwords } from './people/passwords.ts'
 import { createPeopleService } from './people/service.ts'
-import type { Clock } from './platform/clock.ts'
+import type { Clock, Stopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { createEgress } from './platform/egress.ts'
 import type { NewId } from './platform/ids.ts'
@@ -40,6 +40,7 @@ export interface Base {
   /** Where clients reach this server. */
   baseUrl: string
   clock: Clock
+  stopwatch: Stopwatch
   newId: NewId
   log: Log
   registry: Registry
@@ -141,6 +142,7 @@ function scratchUpkeep({ beat, sweep }: Scratch): Work[] {
       everyMs: 15 * 60_000,
       where: 'one process',
       atStart: true,
+      deletesByClock: true,
       run: sweep,
     }),
   ]

@@ -41,6 +41,7 @@ export function createAgentsModule(needs: AgentsNeeds) {
         name: 'ended agents',
         everyMs: EXPIRE_EVERY_MS,
         where: 'one process',
+        deletesByClock: true,
         run: registrations.deleteEnded,
       }),
     ],

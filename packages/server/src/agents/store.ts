@@ -133,7 +133,8 @@ export async function notePoll(
   { id, polled_at, poll_seconds }: RegistrationRow,
   now: number,
 ): Promise<boolean> {
-  const early = polled_at !== null && now - polled_at < poll_seconds * 1000
+  // A poll in the future was noted by a clock that has been set back since.
+  const early = polled_at !== null && polled_at <= now && now - polled_at < poll_seconds * 1000
   await tx
     .updateTable('agent_registrations')
     .set({ polled_at: now, poll_seconds: early ? poll_seconds + 5 : poll_seconds })

@@ -13,11 +13,16 @@ import { periodic } from './periodic.ts'
 import type { Work } from './work.ts'
 
 /** A server's background without the server. */
-function start(database: Database, works: Work[], { shutdownMs = 1_000, clock = Date.now } = {}) {
+function start(
+  database: Database,
+  works: Work[],
+  { shutdownMs = 1_000, clock = Date.now }: { shutdownMs?: number; clock?: () => number } = {},
+  stopwatch = clock,
+) {
   const logged: string[] = []
   const registry: Registry = createRegistry()
   const log = createLog('debug', (lines) => logged.push(lines))
-  const background = startBackground(works, { database, clock, log, registry, shutdownMs })
+  const background = startBackground(works, { database, clock, stopwatch, log, registry, shutdownMs })
   return {
     ...background,
     logged: () => {
@@ -162,6 +167,53 @@ onEachDatabase('background work of several processes', (create) => {
     await sleep(50)
     await Promise.all(backgrounds.map(({ stop }) => stop()))
     assert.equal(done.length, 3)
+  })
+
+  it('is taken in turns by processes whose clocks do not agree', async () => {
+    const done: string[] = []
+    const job = (process: string) =>
+      periodic({
+        name: 'agreed',
+        everyMs: 200,
+        where: 'one process',
+        atStart: true,
+        run: async () => void done.push(process),
+      })
+    const ahead = start(database, [job('ahead')], { clock: () => 1_000_150 })
+    await until(() => done.length === 1)
+    const behind = start(database, [job('behind')], { clock: () => 1_000_000 })
+    await sleep(300)
+    assert.deepEqual(done, ['ahead'])
+    await Promise.all([ahead.stop(), behind.stop()])
+  })
+
+  it('deletes nothing by a clock that has jumped, until that has run evenly for an hour', async () => {
+    let now = 1_000_000
+    let passed = 0
+    let runs = 0
+    const deleting = periodic({
+      name: 'deleting',
+      everyMs: 60_000,
+      where: 'each process',
+      deletesByClock: true,
+      run: async () => void runs++,
+    })
+    const background = start(database, [deleting], { clock: () => now + passed }, () => passed)
+    await background.run('deleting')
+    assert.equal(runs, 1)
+    for (const jump of [86_400_000, -86_400_000]) {
+      now += jump
+      runs = 0
+      await background.run('deleting')
+      passed += 59 * 60_000
+      await background.run('deleting')
+      assert.equal(runs, 0)
+      passed += 60_000
+      await background.run('deleting')
+      assert.equal(runs, 1)
+    }
+    await background.stop()
+    assert.match(background.logged(), /the clock has jumped.*"work":"deleting"/)
   })
 
   it('is shared item by item, and taken over from one that is silent', async () => {

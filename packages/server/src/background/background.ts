@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Registry } from '../platform/metrics.ts'
+import { watchSteadiness } from '../platform/steadiness.ts'
 import type { Database } from '../schema.ts'
 import { periodic } from './periodic.ts'
 import type { Running, Tools, Work } from './work.ts'
-import { deleteWorkersSilentSince } from './workers.ts'
+import { deleteForgotten } from './workers.ts'
 
 interface BackgroundDeps {
   database: Database
   clock: Clock
+  stopwatch: Stopwatch
   log: Log
   registry: Registry
   shutdownMs: number
@@ -23,11 +25,13 @@ const WORKERS_KEPT_MS = 60 * 60_000
 
 /** Starts everything that goes on beside the requests. Each is logged, measured, and stopped with the server. */
 export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
-  const { database, clock, log, registry, shutdownMs } = deps
+  const { database, clock, stopwatch, log, registry, shutdownMs } = deps
   const measure = createMeasure(registry, clock)
   const tools: Tools = {
     database,
     clock,
+    stopwatch,
+    isSteady: watchSteadiness({ clock, stopwatch }),
     log,
     shutdownMs,
     async attempt(name, work, { signal, item } = {}) {
@@ -49,7 +53,7 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
     name: 'forget silent workers',
     everyMs: 60 * 60_000,
     where: 'one process',
-    run: () => database.transact((tx) => deleteWorkersSilentSince(tx, clock() - WORKERS_KEPT_MS)),
+    run: () => database.transact((tx) => deleteForgotten(tx, { now: clock(), keptMs: WORKERS_KEPT_MS })),
   })
 
   const running = new Map<string, Running>()

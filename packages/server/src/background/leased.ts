@@ -46,32 +46,51 @@ export function leased<Item>(spec: LeasedWork<Item>): Work {
   }
 }
 
+/** By the stopwatch, and by the clock, which is what others know. */
+interface Lease {
+  by: number
+  at: number
+}
+
+const newWorker = (): { id: string; lease: Lease } => ({ id: randomUUIDv7(), lease: { by: 0, at: 0 } })
+
 function startWorker<Item>(
   spec: LeasedWork<Item>,
-  { database, clock, log, attempt, shutdownMs }: Tools,
+  { database, clock, stopwatch, log, attempt, shutdownMs }: Tools,
 ): Running {
   const { name, concurrency, leaseMs, bell, keyOf } = spec
   const inHand = new Map<string, { item: Item; done: Promise<void> }>()
   const abort = new AbortController()
-  let worker = { id: randomUUIDv7() as string, aliveUntil: 0 }
+  let worker = newWorker()
   let stopping = false
   let claiming: Promise<void> | undefined
   let again = false
 
   /** Says that this worker lives. If it could not for too long, others may hold what it had: it starts anew. */
   async function beat(): Promise<void> {
-    if (worker.aliveUntil < clock()) worker = { id: randomUUIDv7(), aliveUntil: 0 }
-    const until = clock() + leaseMs
-    await database.transact((tx) => keepAlive(tx, worker.id, until))
-    worker.aliveUntil = until
+    if (!isAlive()) worker = newWorker()
+    const beating = worker
+    const lease = { by: stopwatch() + leaseMs, at: clock() + leaseMs }
+    await database.transact((tx) => keepAlive(tx, beating.id, lease.at))
+    beating.lease = lease
   }
+
+  /**
+   * Others go by the clock, and may have taken over what this one holds when the clock says so. The stopwatch knows it,
+   * too, when the clock has been set back.
+   */
+  const isAlive = () => worker.lease.by > stopwatch() && worker.lease.at > clock()
+
+  /** Soon over, or so far ahead that others will not believe it: the clock has been set back. */
+  const shouldBeat = () =>
+    worker.lease.by < stopwatch() + leaseMs / 2 || worker.lease.at > clock() + leaseMs || !isAlive()
 
   function take(item: Item): void {
     const { id } = worker
     const key = keyOf(item)
     const hold: Hold = {
       workerId: id,
-      isHeld: () => worker.id === id && worker.aliveUntil > clock(),
+      isHeld: () => worker.id === id && isAlive(),
       isStopping: () => stopping,
       abort: abort.signal,
     }
@@ -92,7 +111,7 @@ function startWorker<Item>(
   async function claim(): Promise<boolean> {
     const room = concurrency - inHand.size
     if (room <= 0 || stopping) return false
-    if (worker.aliveUntil < clock() + leaseMs / 2) await beat()
+    if (shouldBeat()) await beat()
     const items = [...inHand.values()].map(({ item }) => item)
     const claimed = await spec.claim({ workerId: worker.id, room, inHand: items })
     // One that is still being given back here; its row says otherwise already.

@@ -8,6 +8,8 @@ interface PeriodicJob {
   where: 'each process' | 'one process'
   /** Also when the process starts; otherwise not before the first interval is over. */
   atStart?: boolean
+  /** Deletes what the clock says is old: left out while the clock cannot be trusted. */
+  deletesByClock?: boolean
   /** Aborted when the process is to stop. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -16,10 +18,11 @@ interface PeriodicJob {
 const LOOK_EVERY_MS = 60_000
 
 /** Something that is done again and again, never twice at a time in one process. */
-export function periodic({ name, everyMs, where, atStart = false, run }: PeriodicJob): Work {
+export function periodic(job: PeriodicJob): Work {
+  const { name, everyMs, where, atStart = false, deletesByClock = false, run } = job
   return {
     name,
-    start({ database, clock, attempt, log }) {
+    start({ database, clock, isSteady, attempt, log }) {
       const stopping = new AbortController()
       const { signal } = stopping
       let last: Promise<void> = Promise.resolve()
@@ -34,7 +37,11 @@ export function periodic({ name, everyMs, where, atStart = false, run }: Periodi
         })
         return last
       }
-      const once = async () => void (await attempt(name, () => run(signal), { signal }))
+      const once = async () => {
+        if (deletesByClock && !isSteady())
+          log.warn('the clock has jumped: nothing is deleted by it for an hour', { work: name })
+        else await attempt(name, () => run(signal), { signal })
+      }
       const onceForAll = async () => {
         const isOurs = await takeTurn(database, { name, everyMs, now: clock() }).catch((error: unknown) => {
           if (!signal.aborted) log.error('background work could not take its turn', { work: name, error })

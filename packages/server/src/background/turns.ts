@@ -39,5 +39,9 @@ export async function takeTurn(
   return taken !== undefined
 }
 
-/** Further ahead than one interval it can only have been put by a clock that was wrong. */
-const isDue = (dueAt: number, everyMs: number, now: number): boolean => dueAt <= now || dueAt > now + everyMs
+/**
+ * Further ahead than this it can only have been put by a clock that was wrong. One interval is what it was put ahead,
+ * the other is for clocks of several machines, which never agree: or each would take the turn after the others.
+ */
+const isDue = (dueAt: number, everyMs: number, now: number): boolean =>
+  dueAt <= now || dueAt > now + 2 * everyMs

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../schema.ts'
 
@@ -21,6 +21,9 @@ export interface Running {
 export interface Tools {
   database: Database
   clock: Clock
+  stopwatch: Stopwatch
+  /** Whether the clock can be trusted with what cannot be undone. */
+  isSteady(): boolean
   log: Log
   /** Runs a piece of work, measured. A failure is logged and goes no further: false, too, when `signal` stopped it. */
   attempt(

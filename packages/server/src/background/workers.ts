@@ -19,6 +19,13 @@ export async function deleteWorker(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('workers').where('id', '=', id).execute()
 }
 
-export async function deleteWorkersSilentSince(tx: Tx, before: number): Promise<void> {
-  await tx.deleteFrom('workers').where('alive_until', '<', before).execute()
+/** Removes those that nobody can take for alive: silent for long, or put ahead by a clock that was wrong. */
+export async function deleteForgotten(
+  tx: Tx,
+  { now, keptMs }: { now: number; keptMs: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('workers')
+    .where((eb) => eb.or([eb('alive_until', '<', now - keptMs), eb('alive_until', '>', now + keptMs)]))
+    .execute()
 }

@@ -145,6 +145,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         everyMs: SWEEP_EVERY_MS,
         where: 'one process',
         atStart: true,
+        deletesByClock: true,
         run: maintenance.sweep,
       }),
       periodic({

@@ -1,7 +1,7 @@
 import type { PackSurvey } from '../code/survey.ts'
 import type { Handlers } from '../operations/handlers.ts'
 import { implement } from '../operations/implement.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Registry } from '../platform/metrics.ts'
 import type { Database } from '../schema.ts'
@@ -44,6 +44,7 @@ interface DoorsDeps {
   handlers: Handlers
   registry: Registry
   clock: Clock
+  stopwatch: Stopwatch
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -66,7 +67,16 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
   return {
     closed: Object.values(fronts).map(closed),
 
-    open({ database, serverKey, services, handlers, registry, clock, ...deps }: DoorsDeps): Door[] {
+    open({
+      database,
+      serverKey,
+      services,
+      handlers,
+      registry,
+      clock,
+      stopwatch,
+      ...deps
+    }: DoorsDeps): Door[] {
       const { limits } = config
       const secure = baseUrl.startsWith('https:')
       const anonymousCookie = createCookie('trellis.anonymous', {
@@ -81,8 +91,8 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ownerKey: config.owner.key,
       })
       const rate = { perSecond: limits.requestsPerSecond, burst: limits.requestBurst }
-      const rateLimit = createRateLimit(rate, clock)
-      const passwordLimit = createRateLimit(PASSWORD_RATE, clock)
+      const rateLimit = createRateLimit(rate, stopwatch)
+      const passwordLimit = createRateLimit(PASSWORD_RATE, stopwatch)
       const admission = createAdmission({ authenticate, rateLimit, anonymousCookie, baseUrl })
       const json: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
       const commit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }

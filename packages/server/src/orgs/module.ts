@@ -32,6 +32,7 @@ export function createOrgsModule(needs: OrgsNeeds) {
         name: 'expired organizations',
         everyMs: EXPIRE_EVERY_MS,
         where: 'one process',
+        deletesByClock: true,
         run: orgs.deleteExpired,
       }),
     ],

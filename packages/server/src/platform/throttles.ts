@@ -23,10 +23,11 @@ export function createThrottles({ database, clock }: { database: Database; clock
     /** Counts one try and commits that, whatever becomes of it. Throws TOO_MANY_REQUESTS past the limit. */
     async take(key: string, { count, windowMs }: Throttle): Promise<void> {
       const now = clock()
+      const windowEnds = now + windowMs
       const row = await database.transact((tx) =>
         tx
           .insertInto('throttles')
-          .values({ key, count: 1, resets_at: now + windowMs })
+          .values({ key, count: 1, resets_at: windowEnds })
           .onConflict((conflict) =>
             conflict.column('key').doUpdateSet((eb) => ({
               count: eb
@@ -35,10 +36,13 @@ export function createThrottles({ database, clock }: { database: Database; clock
                 .then(1)
                 .else(eb('throttles.count', '+', eb.lit(1)))
                 .end(),
+              // Further ahead than a window it was put by a clock that has been set back since.
               resets_at: eb
                 .case()
                 .when('throttles.resets_at', '<=', now)
-                .then(now + windowMs)
+                .then(windowEnds)
+                .when('throttles.resets_at', '>', windowEnds)
+                .then(windowEnds)
                 .else(eb.ref('throttles.resets_at'))
                 .end(),
             })),

@@ -22,6 +22,7 @@ export function createReposModule(needs: ReposNeeds) {
         name: 'expired repositories',
         everyMs: EXPIRE_EVERY_MS,
         where: 'one process',
+        deletesByClock: true,
         run: repos.deleteExpired,
       }),
     ],

@@ -15,8 +15,10 @@ import { cheapPasswords } from './passwords.ts'
 export interface TestApp extends App, AsyncDisposable {
   /** The directory it keeps everything in. */
   data: string
-  /** Turns the clock forward. */
+  /** Lets time pass. */
   pass(ms: number): void
+  /** Sets the clock, forth or back, without any time passing. */
+  setClock(byMs: number): void
   now(): number
   /** Everything logged so far. */
   logged(): string
@@ -50,9 +52,10 @@ export async function startTestApp(
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
   const data = env.TRELLIS_DATA ?? directory.path
+  let passed = 0
   let skew = 0
   let log = ''
-  const now = () => Date.now() + skew
+  const now = () => Date.now() + passed + skew
   const app = await startApp({
     config: parseConfig({
       TRELLIS_LISTEN: '127.0.0.1:0',
@@ -65,6 +68,7 @@ export async function startTestApp(
       log += lines
     }),
     clock: now,
+    stopwatch: () => performance.now() + passed,
     passwords,
     checkOutput: true,
   })
@@ -94,7 +98,10 @@ export async function startTestApp(
     ...app,
     data,
     pass: (ms) => {
-      skew += ms
+      passed += ms
+    },
+    setClock: (byMs) => {
+      skew += byMs
     },
     now,
     logged: () => log,

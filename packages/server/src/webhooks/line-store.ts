@@ -79,6 +79,8 @@ export async function insertDropped(tx: Tx, deliveries: readonly NewDelivery[]):
 interface Claim {
   workerId: string
   now: number
+  /** How long a worker may be silent; the same in every process. */
+  leaseMs: number
   limit: number
   /** Receivers that have enough to do already. */
   without: readonly string[]
@@ -89,7 +91,7 @@ interface Claim {
 type LineQuery = SelectQueryBuilder<Schema, 'webhook_lines', object>
 
 /** Due, and in nobody's hands. */
-function claimable(db: Db, { now, limit, without, failingToo }: Claim) {
+function claimable(db: Db, { now, leaseMs, limit, without, failingToo }: Claim) {
   let query = (db as unknown as { selectFrom(table: 'webhook_lines'): LineQuery })
     .selectFrom('webhook_lines')
     .select('webhook_id')
@@ -103,7 +105,9 @@ function claimable(db: Db, { now, limit, without, failingToo }: Claim) {
               .selectFrom('workers')
               .select('workers.id')
               .whereRef('workers.id', '=', 'webhook_lines.worker_id')
-              .where('alive_until', '>', now),
+              .where('alive_until', '>', now)
+              // Further ahead it was put by a clock that was wrong. One lease more, because clocks never agree.
+              .where('alive_until', '<=', now + 2 * leaseMs),
           ),
         ),
       ]),
@@ -210,16 +214,46 @@ export const listDue = prepared(
       .limit(limit),
 )
 
-export async function findNextDue(q: Db, webhookId: string): Promise<number | null> {
-  const row = await q
+export function findNext(
+  q: Db,
+  webhookId: string,
+): Promise<{ due_at: number | null; attempt: number } | undefined> {
+  return q
     .selectFrom('webhook_deliveries')
-    .select('due_at')
+    .select(['due_at', 'attempt'])
     .where('webhook_id', '=', webhookId)
     .where('status', '=', sql.lit('pending'))
     .orderBy('due_at')
     .limit(1)
     .executeTakeFirst()
-  return row?.due_at ?? null
+}
+
+/** Lines of which the next delivery is not due yet. */
+export const listWaiting = (db: Db, now: number) =>
+  db.selectFrom('webhook_lines').select('webhook_id').where('next_due_at', '>', now).execute()
+
+interface Redating {
+  now: number
+  /** How far ahead an attempt may be due at the most, after as many that failed; the first is for new deliveries. */
+  latestMs: readonly number[]
+}
+
+/** Makes due now, in its order, what is due later than it can have been put but by a clock that was wrong. */
+export async function redate(tx: Tx, webhookId: string, { now, latestMs }: Redating): Promise<void> {
+  for (const [attempt, ms] of latestMs.entries())
+    await tx
+      .updateTable('webhook_deliveries')
+      .set({ due_at: now })
+      .where('webhook_id', '=', webhookId)
+      .where('status', '=', sql.lit('pending'))
+      .where('due_at', '>', now + ms)
+      .where('attempt', '=', attempt)
+      .execute()
+  await tx
+    .updateTable('webhook_lines')
+    .set((eb) => ({ wakes: eb('wakes', '+', eb.lit(1)), next_due_at: now }))
+    .where('webhook_id', '=', webhookId)
+    .execute()
 }
 
 export interface Outcome {

@@ -43,7 +43,7 @@ export async function workLine(deps: LineWorkerDeps, hold: Hold, taken: store.Li
     const mayGoOn = !hold.isStopping() && performance.now() < turnEnds
     const due = mayGoOn ? await lines.listDue(db, { webhookId, now: clock(), limit: BATCH }) : []
     if (due.length === 0) {
-      const next = await lines.findNextDue(db, webhookId)
+      const next = (await lines.findNext(db, webhookId))?.due_at ?? null
       if (await database.transact((tx) => lines.releaseLine(tx, line, hold.workerId, next))) return
       continue
     }
@@ -116,7 +116,7 @@ function judge(
       ? failingSince === null
         ? undefined
         : null
-      : failingSince === null
+      : failingSince === null || failingSince > now
         ? now
         : undefined,
     outcome: {

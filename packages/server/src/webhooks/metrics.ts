@@ -47,7 +47,7 @@ export function createWebhookMetrics({ registry, db, clock }: { registry: Regist
     async collect() {
       const backlog = await measureBacklog(db)
       this.set(backlog.pending)
-      oldest.set(backlog.oldest === null ? 0 : (clock() - backlog.oldest) / 1000)
+      oldest.set(backlog.oldest === null ? 0 : Math.max(0, clock() - backlog.oldest) / 1000)
     },
   })
   return {

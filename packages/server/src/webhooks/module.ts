@@ -11,12 +11,14 @@ import { webhooksHandlers } from './handlers.ts'
 import { createDroppedCounter, createWebhookMetrics } from './metrics.ts'
 import { pruneDeliveries } from './pruning.ts'
 import { createRecorder } from './recorder.ts'
+import { redateDeliveries } from './redating.ts'
 import { sendDeliveries } from './sending.ts'
 import { createWebhooksService } from './service.ts'
 import { createSigning } from './signing.ts'
 import { createTransport } from './transport.ts'
 
 const PRUNE_EVERY_MS = 60 * 60_000
+const REDATE_EVERY_MS = 60_000
 
 interface WebhooksNeeds extends Base {
   events: EventsService
@@ -83,7 +85,15 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         everyMs: PRUNE_EVERY_MS,
         where: 'one process',
         atStart: true,
+        deletesByClock: true,
         run: (signal) => pruneDeliveries({ database, clock, retentionMs }, signal),
+      }),
+      periodic({
+        name: 'misdated deliveries',
+        everyMs: REDATE_EVERY_MS,
+        where: 'one process',
+        atStart: true,
+        run: () => redateDeliveries({ database, clock, retryMs, wake: bell.ring }),
       }),
     ],
     close: () => transport.close(),

@@ -46,6 +46,7 @@ export function sendDeliveries(deps: SendingDeps): Work {
       const claimed = await lines.claimLines(database, {
         workerId,
         now: clock(),
+        leaseMs,
         limit: room,
         without: [...busy].flatMap(([origin, count]) => (count >= perReceiver ? [origin] : [])),
         failingToo: failing < forFailing,

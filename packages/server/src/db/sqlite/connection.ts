@@ -59,13 +59,13 @@ export class SqliteConnection {
 
   /** Runs a statement that takes the write lock, waiting while another process holds it. */
   async whenFree(sql: string): Promise<void> {
-    const deadline = Date.now() + BUSY_DEADLINE_MS
+    const deadline = performance.now() + BUSY_DEADLINE_MS
     for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
       try {
         this.run(sql)
         return
       } catch (error) {
-        if (!isBusy(error) || Date.now() > deadline) throw error
+        if (!isBusy(error) || performance.now() > deadline) throw error
         await sleep(pause)
       }
     }
@@ -78,13 +78,13 @@ export class SqliteConnection {
 
   /** Needs the file for itself, if other processes are opening it too. At the start there is nothing else to do. */
   #changeOverToWal(): void {
-    const deadline = Date.now() + BUSY_DEADLINE_MS
+    const deadline = performance.now() + BUSY_DEADLINE_MS
     for (;;) {
       try {
         this.#db.exec('pragma journal_mode = wal')
         return
       } catch (error) {
-        if (!isBusy(error) || Date.now() > deadline) throw error
+        if (!isBusy(error) || performance.now() > deadline) throw error
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
       }
     }

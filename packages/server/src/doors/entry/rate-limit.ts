@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Stopwatch } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { createRecent } from '../../platform/recent.ts'
 
@@ -18,13 +18,13 @@ const MAX_BUCKETS = 100_000
 export type RateLimit = ReturnType<typeof createRateLimit>
 
 /** A token bucket for each key, in memory: what a process has seen, it forgets when it ends. */
-export function createRateLimit({ perSecond, burst }: Rate, clock: Clock) {
+export function createRateLimit({ perSecond, burst }: Rate, stopwatch: Stopwatch) {
   const buckets = createRecent<string, Bucket>({ maxEntries: MAX_BUCKETS })
 
   return {
     /** Counts one request; throws when there have been too many. */
     take(key: string): void {
-      const now = clock()
+      const now = stopwatch()
       let bucket = buckets.get(key)
       if (!bucket) {
         bucket = { tokens: burst, at: now }
