@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
-import { forbidden } from '../platform/fault.ts'
+import { Fault, forbidden } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'
@@ -36,6 +36,7 @@ export function createForksService({ database, events, orgs, repos }: ForksDeps)
           source,
           sizeBytes: parent.size_bytes,
         })
+        if (!(await repos.lockIn(tx, parent.id))) throw new Fault('REPO_NOT_FOUND', { name })
         await store.copyAll(tx, parent.id, fork.id)
         await events.append(tx, {
           ...by(caller),

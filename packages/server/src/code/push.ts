@@ -17,7 +17,7 @@ interface PushDeps {
   landings: Landings
   repos: ReposService
   packs: PackStore
-  limits: { pushBytes: number }
+  limits: { pushBytes: number; refsPerPush: number }
   /** Hints that a repository has a new pack. */
   onLanded(repo: RepoRow): void
 }
@@ -75,7 +75,7 @@ export function createPushService({ repositories, landings, repos, packs, limits
     } catch (error) {
       await Promise.allSettled([describing])
       if (!(error instanceof PackRejected)) throw error
-      return { pack: undefined, unpackError: error.message, refused, changes: [] }
+      return refuseAll(error.message)
     }
     const inspect = async () => {
       const described = await (describing ?? describeUpdates(quarantined, asked))
@@ -137,9 +137,12 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const { capabilities } = push
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
 
-      const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
-        examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
-      )
+      const isTooMany = push.commands.length > limits.refsPerPush
+      const examined = isTooMany
+        ? refuseAll(`a push may move up to ${limits.refsPerPush} refs: push them in parts`)
+        : await repositories.withQuarantine(repo, signal, (quarantined) =>
+            examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
+          )
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
         if (error instanceof Fault) return error.message
@@ -153,6 +156,13 @@ export function createPushService({ repositories, landings, repos, packs, limits
     },
   }
 }
+
+const refuseAll = (unpackError: string): Examined => ({
+  pack: undefined,
+  unpackError,
+  refused: new Map(),
+  changes: [],
+})
 
 function outcome(
   command: PushCommand,
