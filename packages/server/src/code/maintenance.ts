@@ -63,7 +63,9 @@ export function createMaintenance(deps: MaintenanceDeps) {
     )
     const replaced = await database
       .transact(async (tx) => {
-        const done = await store.replacePacks(tx, repo.id, { folded, pack, now: clock() })
+        // Of a repository that is being deleted nothing new is listed.
+        const isThere = await repos.lockIn(tx, repo.id)
+        const done = isThere && (await store.replacePacks(tx, repo.id, { folded, pack, now: clock() }))
         // Somebody else was quicker; what was made here is swept away.
         if (!done) throw new Outrun()
         return done

@@ -268,6 +268,29 @@ export async function replacePacks(
   return true
 }
 
+/** Of a repository that is being deleted. */
+export async function deleteSomeRefs(tx: Tx, repoId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('git_refs')
+    .where('repo_id', '=', repoId)
+    .where('name', 'in', (eb) =>
+      eb.selectFrom('git_refs').select('name').where('repo_id', '=', repoId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function deleteSomePackEntries(tx: Tx, repoId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('repo_packs')
+    .where('repo_id', '=', repoId)
+    .where('pack_id', 'in', (eb) =>
+      eb.selectFrom('repo_packs').select('pack_id').where('repo_id', '=', repoId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 /** Repositories with the most packs, for maintenance. */
 export const listFragmented = (
   q: Db,
