@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { onEachDatabase } from '@trellis/server/testing'
-import { type Client, type RefEvent, useHost } from './harness.ts'
+import { type Client, pushRaw, type RefEvent, useHost } from './harness.ts'
 
 onEachDatabase('events of pushes', (create) => {
   const host = useHost(create)
@@ -195,6 +195,61 @@ onEachDatabase('events of pushes', (create) => {
     assert.equal(push?.payload.paths.length, 1000)
     assert.equal(push?.payload.pathsTruncated, true)
     assert.equal(push?.payload.commitCount, 2)
+  })
+
+  it('tell of many refs in a few, the first twenty as always', async () => {
+    const { client, url, main } = await fresh('many')
+    const tags = Array.from({ length: 30 }, (_, i) => `refs/tags/v${i}`)
+    const branches = Array.from({ length: 600 }, (_, i) => `refs/heads/b/${String(i).padStart(3, '0')}`)
+    const commands = [...tags, ...branches, 'refs/heads/main', 'refs/notes/x'].map((ref) => ({
+      ref,
+      after: main,
+    }))
+    await client.run('push', '-q', url, 'main:refs/other/first')
+    const told = await logged('many', () => pushRaw(host, 'many', commands))
+    const one = told.filter(({ subject }) => subject !== null)
+    assert.equal(one.length, 40)
+    // Among them those whose history was looked at: branches.
+    assert.ok(
+      one.every(({ subject }) => /^(refs\/heads\/)?b\/\d{3}$|^(refs\/heads\/)?main$/.test(subject ?? '')),
+    )
+    const many = told.filter(({ subject }) => subject === null)
+    assert.deepEqual(
+      many.map(({ type, payload }) => [type, payload.refs.length, payload.refsTruncated]),
+      [
+        ['git.push', 500, false],
+        ['git.tag.created', 30, false],
+        ['git.branch.created', 470, false],
+        ['git.push', 112, false],
+        ['git.branch.created', 111, false],
+      ],
+    )
+    assert.deepEqual(many[0]?.payload.refs[0], { ref: 'refs/tags/v0', before: null, after: main })
+    assert.deepEqual(many[1]?.payload.refs[0], { ref: 'refs/tags/v0', oid: main })
+    const listedRefs = many.filter(({ type }) => type === 'git.push').flatMap(({ payload }) => payload.refs)
+    const all = [
+      ...one.flatMap(({ type, subject }) => (type === 'git.push' ? [subject] : [])),
+      ...listedRefs.map(({ ref }) => ref),
+    ]
+    assert.deepEqual(all.toSorted(), commands.map(({ ref }) => ref).toSorted())
+
+    const moved = await logged('many', () =>
+      pushRaw(
+        host,
+        'many',
+        branches.map((ref) => ({ ref, before: main })),
+      ),
+    )
+    assert.deepEqual(
+      moved.slice(-4).map(({ type, payload }) => [type, payload.refs.length]),
+      [
+        ['git.push', 500],
+        ['git.branch.deleted', 500],
+        ['git.push', 80],
+        ['git.branch.deleted', 80],
+      ],
+    )
+    assert.equal(Object.keys(await host.refs('many')).length, 33)
   })
 
   it('come with a larger size and the time of the push', async () => {

@@ -42,6 +42,7 @@ export const refs = {
       'REF_ALREADY_EXISTS',
       'STALE_REF',
       'NON_FAST_FORWARD',
+      'QUOTA_EXCEEDED',
       'REPO_WORKSPACE_REQUIRED',
     ],
   })
@@ -76,7 +77,13 @@ export const branches = {
     summary: 'Create a branch at a commit, or where another ref is',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REF_ALREADY_EXISTS', 'REPO_WORKSPACE_REQUIRED'],
+    errors: [
+      'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
+      'REF_ALREADY_EXISTS',
+      'QUOTA_EXCEEDED',
+      'REPO_WORKSPACE_REQUIRED',
+    ],
   })
     .input(
       z.object({

@@ -4,6 +4,7 @@ import { createAnonymousModule } from './anonymous/module.ts'
 import { periodic } from './background/periodic.ts'
 import type { Work } from './background/work.ts'
 import { createCodeModule } from './code/module.ts'
+import { codeRemains } from './code/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
 import { createInviteEnding } from './invites/ending.ts'
@@ -28,6 +29,7 @@ import type { Database } from './schema.ts'
 import type { ServerKey } from './secrets/server-key.ts'
 import { createTokenEnding } from './tokens/ending.ts'
 import { createTokensModule } from './tokens/module.ts'
+import { tokenRemains } from './tokens/remains.ts'
 import { createWebhooksModule, createWebhooksSubscriber } from './webhooks/module.ts'
 
 /** What every domain may stand on. */
@@ -60,7 +62,7 @@ export interface Module {
 
 /**
  * Every domain, after those it needs. What several of them offer to one that comes before them is a list: those who
- * hear of events, and what ends with an actor.
+ * hear of events, what ends with an actor, and what is left of a repository.
  */
 export async function createModules({ passwords, ...base }: Base & { passwords: Passwords }) {
   const { database, config, clock } = base
@@ -82,7 +84,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const reposModule = createReposModule({ ...shared, orgs })
+  const reposModule = createReposModule({ ...shared, orgs, remains: [...codeRemains, ...tokenRemains] })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
   const codeModule = await createCodeModule({ ...shared, orgs, repos })

@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
-import { forbidden } from '../platform/fault.ts'
+import { Fault, forbidden } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as store from './store.ts'
@@ -36,10 +36,11 @@ export function createForksService({ database, events, orgs, repos }: ForksDeps)
           source,
           sizeBytes: parent.size_bytes,
         })
+        if (!(await repos.lockIn(tx, parent.id))) throw new Fault('REPO_NOT_FOUND', { name })
         await store.copyAll(tx, parent.id, fork.id)
         // Somebody may have pushed to the parent since it was looked up.
-        fork.size_bytes = await store.sumPacks(tx, fork.id)
-        await repos.setSizeIn(tx, fork.id, fork.size_bytes)
+        const sizeBytes = await store.sumPacks(tx, fork.id)
+        await repos.setSizeIn(tx, fork, sizeBytes)
         await events.append(tx, {
           ...by(caller),
           scope: repoScope(parent.id),
@@ -47,7 +48,7 @@ export function createForksService({ database, events, orgs, repos }: ForksDeps)
           subject: `${inside.org.slug}/${newName}`,
           payload: { repoId: fork.id },
         })
-        return repos.presenterFor(inside)(fork)
+        return repos.presenterFor(inside)({ ...fork, size_bytes: sizeBytes })
       })
     },
   }

@@ -19,6 +19,7 @@ import type { Egress } from '../platform/egress.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
+import { tooManyRefs } from './landing.ts'
 import * as store from './store.ts'
 
 interface ImportsDeps {
@@ -30,7 +31,7 @@ interface ImportsDeps {
   packs: PackStore
   clock: Clock
   scratchDir: string
-  limits: { repoBytes: number }
+  limits: { repoBytes: number; refsPerRepo: number }
 }
 
 interface ImportInput {
@@ -119,6 +120,7 @@ export function createImportsService(deps: ImportsDeps) {
       await mkdir(scratch, { recursive: true })
       try {
         const { refs, defaultBranch, objectsDir } = await fetchRemote({ caller, input, url, scratch, signal })
+        if (refs.length > limits.refsPerRepo) throw tooManyRefs(limits.refsPerRepo, refs.length)
         const pack = objectsDir && (await packs.adopt(objectsDir))
         const created = database.transact(async (tx) => {
           const repo = await repos.createIn(tx, caller, {

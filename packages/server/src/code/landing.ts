@@ -7,6 +7,7 @@ import type { PackInfo } from '../git/packs/pack-store.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
+import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { eventsOf } from './push-events.ts'
@@ -68,12 +69,14 @@ export function createLandings({
   orgs,
   repos,
   clock,
+  limits,
 }: {
   database: Database
   events: EventsService
   orgs: OrgsService
   repos: ReposService
   clock: Clock
+  limits: { refsPerRepo: number }
 }) {
   async function landIn(
     tx: Tx,
@@ -86,7 +89,8 @@ export function createLandings({
     // It may have been made read-only, or its organization frozen, while the pack was on its way.
     if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
 
-    const results = await moveAllowed(tx, refRulesFor(mover, current), repo.id, changes)
+    const rules = refRulesFor(mover, current)
+    const results = await moveAllowed(tx, rules, { repoId: repo.id, maxRefs: limits.refsPerRepo }, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)
     if (moved.length === 0 || (atomic && moved.length < changes.length)) {
       for (const { ref } of moved) results.set(ref, 'atomic')
@@ -109,46 +113,66 @@ export function createLandings({
   }
 }
 
+/** Where refs move, and how many there may be. */
+interface RefRoom {
+  repoId: string
+  maxRefs: number
+}
+
 async function moveAllowed(
   tx: Tx,
   rules: RefRules,
-  repoId: string,
+  room: RefRoom,
   changes: readonly RefChange[],
 ): Promise<LandingResult> {
   const refused = new Map<RefName, Fault>()
+  const pause = createPauses()
   for (const change of changes) {
     const reason = rules(change)
     if (reason) refused.set(change.ref, reason)
+    await pause()
   }
   const moved = await moveRefs(
     tx,
-    repoId,
+    room,
     changes.filter(({ ref }) => !refused.has(ref)),
   )
   return new Map([...moved, ...refused])
 }
 
-async function moveRefs(tx: Tx, repoId: string, changes: readonly RefChange[]): Promise<LandingResult> {
+async function moveRefs(
+  tx: Tx,
+  { repoId, maxRefs }: RefRoom,
+  changes: readonly RefChange[],
+): Promise<LandingResult> {
   const results: LandingResult = new Map()
-  // Deletions first: they may make room for a ref below the name of another.
-  for (const { ref, before, after } of changes)
-    if (before && !after) results.set(ref, (await store.deleteRef(tx, repoId, ref, before)) ? null : 'stale')
-  for (const { ref, before, after, peeled } of changes)
-    if (before && after)
-      results.set(
-        ref,
-        (await store.moveRef(tx, repoId, before, { name: ref, oid: after, peeled })) ? null : 'stale',
-      )
+  // Deletions before what is created: they may make room for a ref below the name of another.
+  const existing = changes.flatMap(({ ref, before, after, peeled }) =>
+    before ? [{ name: ref, before, after, peeled }] : [],
+  )
+  const moved = await store.moveRefs(tx, repoId, existing)
+  for (const { name } of existing) results.set(name, moved.has(name) ? null : 'stale')
 
   const created = changes.flatMap(({ ref, before, after, peeled }) =>
     after && !before ? [{ name: ref, oid: after, peeled }] : [],
   )
+  if (created.length === 0) return results
   const clear = await withoutObstacles(tx, repoId, created)
-  const inserted = await store.insertRefs(tx, repoId, clear)
+  const observed = await store.countRefs(tx, repoId)
+  const fitting = clear.slice(0, Math.max(0, maxRefs - observed))
+  const inserted = await store.insertRefs(tx, repoId, fitting)
   for (const { name } of created) results.set(name, 'obstructed')
-  for (const { name } of clear) results.set(name, inserted.has(name) ? null : 'exists')
+  for (const { name } of clear) results.set(name, tooManyRefs(maxRefs, observed))
+  for (const { name } of fitting) results.set(name, inserted.has(name) ? null : 'exists')
   return results
 }
+
+export const tooManyRefs = (limit: number, observed: number) =>
+  new Fault(
+    'QUOTA_EXCEEDED',
+    { scope: 'size', limit, observed },
+    { message: `A repository may have up to ${limit} refs` },
+  )
 
 /** Those that are neither a folder of another ref nor inside one, among the stored and among themselves. */
 async function withoutObstacles<R extends { name: RefName }>(
@@ -160,10 +184,12 @@ async function withoutObstacles<R extends { name: RefName }>(
   const isInsideAnother = (name: string) => foldersOf(name).some((folder) => names.has(folder))
   const isObstructed = await obstaclesOf(tx, repoId, created.length)
   const clear: R[] = []
+  const pause = createPauses()
   // Folders come before what is in them: one that is not made obstructs nothing.
   for (const ref of created.toSorted((a, b) => a.name.length - b.name.length)) {
     if (isInsideAnother(ref.name) || (await isObstructed(ref.name))) names.delete(ref.name)
     else clear.push(ref)
+    await pause()
   }
   return clear
 }

@@ -65,12 +65,12 @@ export function createMaintenance(deps: MaintenanceDeps) {
     )
     const replaced = await database
       .transact(async (tx) => {
-        // Its size is written below, and a push that lands meanwhile writes it too.
-        await repos.lockIn(tx, repo.id)
-        const done = await store.replacePacks(tx, repo.id, { folded, pack, now: clock() })
+        // Of a repository that is being deleted nothing new is listed; and its size is written below, as a push does.
+        const isThere = await repos.lockToResizeIn(tx, repo)
+        const done = isThere && (await store.replacePacks(tx, repo.id, { folded, pack, now: clock() }))
         // Somebody else was quicker; what was made here is swept away.
         if (!done) throw new Outrun()
-        await repos.setSizeIn(tx, repo.id, await store.sumPacks(tx, repo.id))
+        await repos.setSizeIn(tx, isThere, await store.sumPacks(tx, repo.id))
         return done
       })
       .catch((error: unknown) => {

@@ -87,7 +87,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
-  const landings = createLandings(needs)
+  const landings = createLandings({ ...needs, limits })
   const signers = createSigners(needs)
   const hints = createHints()
   const onLanded = ({ id }: RepoRow) => hints.hint(id)

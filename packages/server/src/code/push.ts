@@ -21,7 +21,7 @@ interface PushDeps {
   landings: Landings
   repos: ReposService
   packs: PackStore
-  limits: { pushBytes: number }
+  limits: { pushBytes: number; refsPerPush: number }
   /** Where packs are kept that are still on their way. */
   spoolDir: string
   /** Hints that a repository has a new pack. */
@@ -163,14 +163,18 @@ export function createPushService(deps: PushDeps) {
         repositories.withQuarantine(repo, signal, (quarantined) =>
           examine(repo, push, quarantined, { pack, onProgress }),
         )
+      const takePush = async (): Promise<Examined> => {
+        if (push.commands.length > limits.refsPerPush)
+          return refuseAll(`a push may move up to ${limits.refsPerPush} refs: push them in parts`)
+        return push.expectsPack
+          ? withWholePack(push.pack, { dir: spoolDir, maxBytes, signal }, examineWith)
+          : examineWith(undefined)
+      }
       using _beat = every(KEEP_ALIVE_MS, () => write(keepAlive(capabilities)))
-      const examined = await (push.expectsPack
-        ? withWholePack(push.pack, { dir: spoolDir, maxBytes, signal }, examineWith)
-        : examineWith(undefined)
-      ).catch((error: unknown): Examined => {
+      const examined = await takePush().catch((error: unknown): Examined => {
         // Git shows its user nothing of an answer that is not a report.
         if (!(error instanceof PackRejected || error instanceof Fault)) throw error
-        return { pack: undefined, unpackError: error.message, refused: new Map(), changes: [] }
+        return refuseAll(error.message)
       })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime, or no room is left: said for every ref, in the report.
@@ -187,6 +191,13 @@ export function createPushService(deps: PushDeps) {
     },
   }
 }
+
+const refuseAll = (unpackError: string): Examined => ({
+  pack: undefined,
+  unpackError,
+  refused: new Map(),
+  changes: [],
+})
 
 function outcome(
   command: PushCommand,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Oid, RefName } from '../git/names.ts'
@@ -39,8 +40,12 @@ export interface CodeTables {
 
 export type PackRow = Selectable<PacksTable>
 
-/** How many rows go into one statement; PostgreSQL takes 65,535 values, SQLite 32,766. */
-const BATCH = 2000
+/** How many rows go into one statement. While it runs on SQLite, nobody else gets their turn. */
+const BATCH = 500
+
+function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += BATCH) yield items.slice(i, i + BATCH)
+}
 
 const allRefs = prepared((db: Db, { repoId }: { repoId: string }) =>
   db.selectFrom('git_refs').select(['name', 'oid', 'peeled']).where('repo_id', '=', repoId).orderBy('name'),
@@ -100,46 +105,79 @@ export async function findObstacle(q: Db, repoId: string, name: RefName): Promis
 /** The names that were free; the others have a ref already. */
 export async function insertRefs(tx: Tx, repoId: string, refs: readonly Ref[]): Promise<Set<RefName>> {
   const inserted = new Set<RefName>()
-  for (let i = 0; i < refs.length; i += BATCH) {
+  for (const batch of batchesOf(refs)) {
     const rows = await tx
       .insertInto('git_refs')
-      .values(refs.slice(i, i + BATCH).map((ref) => ({ repo_id: repoId, ...ref })))
+      .values(batch.map((ref) => ({ repo_id: repoId, ...ref })))
       .onConflict((conflict) => conflict.columns(['repo_id', 'name']).doNothing())
       .returning('name')
       .execute()
     for (const { name } of rows) inserted.add(name)
+    if (batch.length === BATCH) await setImmediate()
   }
   return inserted
 }
 
-/** False when the ref is not at `before`. */
-export async function moveRef(
-  tx: Tx,
-  repoId: string,
-  before: Oid,
-  { name, oid, peeled }: Ref,
-): Promise<boolean> {
-  const moved = await tx
-    .updateTable('git_refs')
-    .set({ oid, peeled })
-    .where('repo_id', '=', repoId)
-    .where('name', '=', name)
-    .where('oid', '=', before)
-    .returning('name')
-    .executeTakeFirst()
-  return moved !== undefined
+interface RefMove {
+  name: RefName
+  /** Where it must be. */
+  before: Oid
+  /** Null deletes it. */
+  after: Oid | null
+  peeled: Oid | null
 }
 
-/** False when the ref is not at `before`. */
-export async function deleteRef(tx: Tx, repoId: string, name: RefName, before: Oid): Promise<boolean> {
-  const deleted = await tx
-    .deleteFrom('git_refs')
-    .where('repo_id', '=', repoId)
-    .where('name', '=', name)
-    .where('oid', '=', before)
-    .returning('name')
-    .executeTakeFirst()
-  return deleted !== undefined
+/** Moves and deletes refs, and gives the names of those that were at `before`. The repository must be locked. */
+export async function moveRefs(
+  tx: Tx,
+  repoId: string,
+  moves: readonly RefMove[],
+): Promise<ReadonlySet<RefName>> {
+  const moved = new Set<RefName>()
+  for (const batch of batchesOf(moves)) {
+    const there = await tx
+      .selectFrom('git_refs')
+      .select(['name', 'oid'])
+      .where('repo_id', '=', repoId)
+      .where(
+        'name',
+        'in',
+        batch.map(({ name }) => name),
+      )
+      .execute()
+    const current = new Map(there.map(({ name, oid }) => [name, oid]))
+    const fitting = batch.filter(({ name, before }) => current.get(name) === before)
+    const gone = fitting.filter(({ after }) => after === null).map(({ name }) => name)
+    const kept = fitting.flatMap(({ name, after, peeled }) => (after ? [{ name, oid: after, peeled }] : []))
+    if (gone.length > 0)
+      await tx.deleteFrom('git_refs').where('repo_id', '=', repoId).where('name', 'in', gone).execute()
+    if (kept.length > 0)
+      await tx
+        .insertInto('git_refs')
+        .values(kept.map((ref) => ({ repo_id: repoId, ...ref })))
+        .onConflict((conflict) =>
+          conflict.columns(['repo_id', 'name']).doUpdateSet((eb) => ({
+            oid: eb.ref('excluded.oid'),
+            peeled: eb.ref('excluded.peeled'),
+          })),
+        )
+        .execute()
+    for (const { name } of fitting) moved.add(name)
+    if (batch.length === BATCH) await setImmediate()
+  }
+  return moved
+}
+
+const refCount = prepared((db: Db, { repoId }: { repoId: string }) =>
+  db
+    .selectFrom('git_refs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('repo_id', '=', repoId),
+)
+
+export async function countRefs(q: Db, repoId: string): Promise<number> {
+  const [counted] = await refCount(q, { repoId })
+  return Number(counted?.count ?? 0)
 }
 
 const packsOf = prepared((db: Db, { repoId }: { repoId: string }) =>
@@ -165,18 +203,12 @@ export async function insertPack(
   await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
 }
 
-/** Gives a new repository all refs and packs of another, in a few statements whatever their number. */
+/** Gives a new repository all refs and packs of another, which must be locked. */
 export async function copyAll(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
-  await tx
-    .insertInto('git_refs')
-    .columns(['repo_id', 'name', 'oid', 'peeled'])
-    .expression((eb) =>
-      eb
-        .selectFrom('git_refs')
-        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'name', 'oid', 'peeled'])
-        .where('repo_id', '=', fromRepoId),
-    )
-    .execute()
+  for (let after: RefName | undefined = '' as RefName; after !== undefined; ) {
+    after = await copyRefsAfter(tx, fromRepoId, toRepoId, after)
+    await setImmediate()
+  }
   await tx
     .insertInto('repo_packs')
     .columns(['repo_id', 'pack_id'])
@@ -197,6 +229,34 @@ export async function sumPacks(q: Db, repoId: string): Promise<number> {
     .where('repo_packs.repo_id', '=', repoId)
     .executeTakeFirstOrThrow()
   return Number(bytes)
+}
+
+/** Gives the last name that was copied; undefined when there may be no more. */
+async function copyRefsAfter(
+  tx: Tx,
+  fromRepoId: string,
+  toRepoId: string,
+  after: RefName,
+): Promise<RefName | undefined> {
+  const copied = await tx
+    .insertInto('git_refs')
+    .columns(['repo_id', 'name', 'oid', 'peeled'])
+    .expression((eb) =>
+      eb
+        .selectFrom('git_refs')
+        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'name', 'oid', 'peeled'])
+        .where('repo_id', '=', fromRepoId)
+        .where('name', '>', after)
+        .orderBy('name')
+        .limit(BATCH),
+    )
+    .returning('name')
+    .execute()
+  if (copied.length < BATCH) return undefined
+  // In no order that could be relied on.
+  return copied
+    .map(({ name }) => name)
+    .reduce((a, b) => (Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b))
 }
 
 /** Lists one pack in place of others. False when they are not all listed any more: somebody else was quicker. */
@@ -220,6 +280,29 @@ export async function replacePacks(
     .where(isUnlisted)
     .execute()
   return true
+}
+
+/** Of a repository that is being deleted. */
+export async function deleteSomeRefs(tx: Tx, repoId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('git_refs')
+    .where('repo_id', '=', repoId)
+    .where('name', 'in', (eb) =>
+      eb.selectFrom('git_refs').select('name').where('repo_id', '=', repoId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function deleteSomePackEntries(tx: Tx, repoId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('repo_packs')
+    .where('repo_id', '=', repoId)
+    .where('pack_id', 'in', (eb) =>
+      eb.selectFrom('repo_packs').select('pack_id').where('repo_id', '=', repoId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 /** Repositories with the most packs, for maintenance. */

@@ -114,6 +114,29 @@ describe('a subscription', () => {
     )
   })
 
+  it('hears of one among many refs that moved together', () => {
+    const many = (type: string, refs: object[], refsTruncated = false): Happening => ({
+      type,
+      actor: ada,
+      payload: { refs, refsTruncated },
+    })
+    const moved = many('git.push', [
+      { ref: 'refs/tags/v1', before: null, after: 'a' },
+      { ref: 'refs/heads/dev', before: 'b', after: null },
+      { ref: 'refs/heads/release/1', before: null, after: 'a' },
+    ])
+    const more = many('git.push', [{ ref: 'refs/tags/v1', before: null, after: 'a' }], true)
+    hears({ push: {} }, [moved, more], [])
+    hears({ push: { branches: ['release/*'] } }, [moved, more], [])
+    hears({ push: { branches: ['main'] } }, [more], [moved])
+    // Of none of them the paths are known, but one that went changed none.
+    hears({ push: { branches: ['dev'], paths: ['src/**'] } }, [], [moved])
+    hears({ push: { branches: ['release/*'], paths: ['src/**'] } }, [moved], [])
+    const created = many('git.branch.created', [{ ref: 'refs/heads/release/1', oid: 'a' }])
+    hears({ event: { types: ['git.branch.*'], subject: 'release/*' } }, [created], [moved])
+    hears({ event: { types: ['git.*'], subject: 'refs/heads/*' } }, [moved], [created])
+  })
+
   it('refuses patterns that are none, each at its place', () => {
     const bad = ['', '!', '+(a|aa)', '(a+)+', 'a\\b', 'a\0', 'x'.repeat(300)]
     const issues = subscriptionIssues({ push: { branches: bad, paths: ['ok'] } }, ['on'])

@@ -1,4 +1,5 @@
 import type { Actor, Issue, Subscription } from '@trellis/contract'
+import { type RefName, shortRef } from '../git/names.ts'
 import { type Effort, globProblem, globs } from '../platform/globs.ts'
 
 /** What a subscription looks at. */
@@ -18,6 +19,13 @@ interface PushPayload {
   deleted?: boolean
   paths?: readonly string[]
   pathsTruncated?: boolean
+}
+
+/** What an event says that tells of many refs at once. */
+interface ManyRefs {
+  refs: readonly { ref: RefName; after?: string | null }[]
+  /** There are more than it lists. */
+  refsTruncated: boolean
 }
 
 const BRANCHES = 'refs/heads/'
@@ -67,9 +75,16 @@ function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Li
   const isPath = paths?.length ? globs(paths) : undefined
   return ({ type, payload }, effort) => {
     if (type !== 'git.push') return false
+    const isHeard = (ref: string) =>
+      !isBranch || (ref.startsWith(BRANCHES) && isBranch(ref.slice(BRANCHES.length), effort))
+    const many = manyIn(payload)
+    // Of none of them the paths are known.
+    if (many)
+      return (
+        many.refsTruncated || many.refs.some(({ ref, after }) => (after !== null || !isPath) && isHeard(ref))
+      )
     const push = payload as PushPayload
-    if (isBranch && !(push.ref.startsWith(BRANCHES) && isBranch(push.ref.slice(BRANCHES.length), effort)))
-      return false
+    if (!isHeard(push.ref)) return false
     if (!isPath) return true
     // A branch that goes changes no file. Where not all paths are known, one too many is better than one too few.
     if (push.deleted) return false
@@ -84,9 +99,21 @@ function compileEvent({ types, subject, from }: NonNullable<Subscription['event'
   const isSubject = subject === undefined ? always : globs([subject])
   return (happening, effort) =>
     (exact.has(happening.type) || isType(happening.type, effort)) &&
-    isSubject(happening.subject ?? '', effort) &&
+    isAbout(happening, (subject) => isSubject(subject, effort)) &&
     (from === undefined || isFrom(from, happening.actor))
 }
+
+function isAbout({ type, subject, payload }: Happening, isSubject: (subject: string) => boolean): boolean {
+  const many = manyIn(payload)
+  if (!many) return isSubject(subject ?? '')
+  const subjectOf = (ref: RefName) => (type === 'git.push' ? ref : shortRef(ref).name)
+  return many.refsTruncated || many.refs.some(({ ref }) => isSubject(subjectOf(ref)))
+}
+
+const manyIn = (payload: unknown): ManyRefs | undefined =>
+  typeof payload === 'object' && payload !== null && 'refsTruncated' in payload
+    ? (payload as ManyRefs)
+    : undefined
 
 /** A kind (`agent`), an id (`usr_…`), or both (`agent:reg_…`). */
 const isFrom = (from: string, { kind, id }: Actor): boolean =>

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Organization } from '@trellis/contract'
 import { type ActingOrg, actingOrg, type Caller, requireOwner, requirePower } from '../access/caller.ts'
 import { type Power, scopePowers } from '../access/powers.ts'
@@ -23,6 +24,8 @@ interface OrgsDeps {
 export type OrgsService = ReturnType<typeof createOrgsService>
 
 const SLUG_ATTEMPTS = 10
+/** Short transactions: writers are waiting. */
+const EXPIRED_TOGETHER = 100
 
 export function createOrgsService({ database, events, clock, newId, limits }: OrgsDeps) {
   const newOrg = (slug: string, name: string, personalUserId: string | null, now = clock()) => ({
@@ -160,7 +163,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
     /** Removes the organizations whose time is over and that hold nothing any more. */
     async deleteExpired(): Promise<void> {
-      await database.transact((tx) => store.deleteExpired(tx, clock()))
+      const remove = () => database.transact((tx) => store.deleteExpired(tx, clock(), EXPIRED_TOGETHER))
+      while ((await remove()) === EXPIRED_TOGETHER) await setImmediate()
     },
 
     /**

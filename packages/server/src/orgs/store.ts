@@ -137,8 +137,20 @@ export async function countReposFrom(q: Db, address: string): Promise<number> {
   return Number(count)
 }
 
-export async function deleteExpired(tx: Tx, now: number): Promise<void> {
-  await tx.deleteFrom('orgs').where('expires_at', '<=', now).where('repo_count', '=', 0).execute()
+/** Some of those whose time is over; gives how many. */
+export async function deleteExpired(tx: Tx, now: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('orgs')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('orgs')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .where('repo_count', '=', 0)
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 export async function deleteOrg(tx: Tx, id: string): Promise<void> {

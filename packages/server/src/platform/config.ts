@@ -171,12 +171,14 @@ export const settings = {
   ),
   TRELLIS_MAX_BODY_BYTES: defaulted('Largest JSON body.', String(MB), wholeNumber(1024, 1024 * MB)),
   TRELLIS_PUSH_MAX_BYTES: defaulted('Largest push.', String(2 * GB), wholeNumber(1024)),
+  TRELLIS_PUSH_MAX_REFS: defaulted('Refs that one push may move.', '50000', wholeNumber(1, 100_000)),
   TRELLIS_COMMIT_MAX_BYTES: defaulted(
     'Largest body of git/commits/create.',
     String(50 * MB),
     wholeNumber(1024, 1024 * MB),
   ),
   TRELLIS_REPO_MAX_BYTES: defaulted('Largest repository.', String(10 * GB), wholeNumber(1024)),
+  TRELLIS_REPO_MAX_REFS: defaulted('Refs of a repository.', '100000', wholeNumber(1)),
   TRELLIS_ORG_MAX_BYTES: defaulted(
     'All repositories of an organization together.',
     String(100 * GB),
@@ -317,6 +319,8 @@ function arrange(v: Values) {
       bodyBytes: v.TRELLIS_MAX_BODY_BYTES,
       commitBodyBytes: v.TRELLIS_COMMIT_MAX_BYTES,
       pushBytes: v.TRELLIS_PUSH_MAX_BYTES,
+      refsPerPush: v.TRELLIS_PUSH_MAX_REFS,
+      refsPerRepo: v.TRELLIS_REPO_MAX_REFS,
       repoBytes: v.TRELLIS_REPO_MAX_BYTES,
       orgBytes: v.TRELLIS_ORG_MAX_BYTES,
       reposPerOrg: v.TRELLIS_ORG_MAX_REPOS,

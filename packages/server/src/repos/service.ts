@@ -11,6 +11,7 @@ import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, forbidden, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
+import { type RemoveSome, removeRemains } from './remains.ts'
 import * as store from './store.ts'
 
 export type { RepoRow } from './store.ts'
@@ -23,6 +24,8 @@ interface ReposDeps {
   newId: NewId
   /** Where clients reach this server. */
   baseUrl: string
+  /** What other domains keep of a repository, for when it is deleted. */
+  remains: readonly RemoveSome[]
   limits: {
     reposPerOrg: number
     repoBytes: number
@@ -42,7 +45,9 @@ interface NewRepo {
 
 export type ReposService = ReturnType<typeof createReposService>
 
-export function createReposService({ database, events, orgs, clock, newId, baseUrl, limits }: ReposDeps) {
+export function createReposService(deps: ReposDeps) {
+  const { database, events, orgs, clock, newId, baseUrl, remains, limits } = deps
+
   function requireWritable(caller: Caller, repo: store.RepoRow): void {
     requireThawed(caller)
     if (repo.read_only === 1) throw forbidden('write_frozen')
@@ -130,17 +135,16 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     return repo
   }
 
-  /** `remove` gives the repository it removed, if it still had to be. */
-  async function removeIn(
+  /** From then on it is gone for everybody; `removeDeleted` does the rest. False when there is nothing to delete. */
+  async function markDeletedIn(
     tx: Tx,
     author: Author,
-    orgId: string,
-    remove: () => Promise<store.RepoRow | undefined>,
+    id: string,
+    isStillToGo: (repo: store.RepoRow) => boolean = () => true,
   ): Promise<boolean> {
-    await orgs.lockIn(tx, orgId)
-    const repo = await remove()
-    if (!repo) return false
-    await orgs.subtractRepoIn(tx, repo.org_id, repo.size_bytes)
+    const repo = await store.lock(tx, id)
+    if (!repo || !isStillToGo(repo)) return false
+    // While it still has its name: those who hear of it are told by it.
     await events.append(tx, {
       ...author,
       scope: repoScope(repo.id),
@@ -148,7 +152,18 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       subject: repo.name,
       payload: { name: repo.name },
     })
+    await store.markDeleted(tx, id)
     return true
+  }
+
+  /** Removes what belongs to a deleted repository, then the repository. Counted against its organization until then. */
+  async function removeDeleted({ id, org_id }: { id: string; org_id: string }): Promise<void> {
+    await removeRemains(database, remains, id)
+    await database.transact(async (tx) => {
+      await orgs.lockIn(tx, org_id)
+      const repo = await store.removeDeleted(tx, id)
+      if (repo) await orgs.subtractRepoIn(tx, org_id, repo.size_bytes)
+    })
   }
 
   return {
@@ -188,7 +203,17 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
       return repo
     },
 
-    setSizeIn: store.setSize,
+    /** For `setSizeIn`, before anything else of the repository is locked. Undefined when the repository is gone. */
+    async lockToResizeIn(tx: Tx, { id, org_id }: store.RepoRow): Promise<store.RepoRow | undefined> {
+      await orgs.lockIn(tx, org_id)
+      return store.lock(tx, id)
+    },
+
+    /** What the packs it lists have together now, of a repository that was locked for it. */
+    async setSizeIn(tx: Tx, { id, org_id, size_bytes }: store.RepoRow, bytes: number): Promise<void> {
+      await orgs.addBytesIn(tx, org_id, bytes - size_bytes)
+      await store.setSize(tx, id, bytes)
+    },
     liftExpiryIn: store.liftExpiry,
 
     /** The repository of this name in the acting organization, whatever the caller may do with it. */
@@ -204,13 +229,14 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
         throw new Fault('REPO_ALREADY_EXISTS', { name })
     },
 
-    /** Removes the repositories whose time is over. */
+    /** Removes the repositories whose time is over, and what a crash has left of deleted ones. */
     async deleteExpired(signal: AbortSignal): Promise<void> {
-      for (const { id, org_id } of await store.listExpired(database.db, clock())) {
+      for (const repo of await store.listExpired(database.db, clock())) {
         if (signal.aborted) return
-        await database.transact((tx) =>
-          removeIn(tx, bySystem, org_id, () => store.removeExpired(tx, id, clock())),
-        )
+        // Somebody may have made it last in the meantime.
+        const isOver = ({ expires_at }: store.RepoRow) => expires_at !== null && expires_at <= clock()
+        await database.transact((tx) => markDeletedIn(tx, bySystem, repo.id, isOver))
+        await removeDeleted(repo)
       }
     },
 
@@ -295,13 +321,12 @@ export function createReposService({ database, events, orgs, clock, newId, baseU
     },
 
     async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
-      const { id, org_id } = await open(caller, name, 'repo:admin')
+      const repo = await open(caller, name, 'repo:admin')
       requireThawed(caller)
-      return database.transact(async (tx) => {
-        if (!(await removeIn(tx, by(caller), org_id, () => store.remove(tx, id))))
-          throw new Fault('REPO_NOT_FOUND', { name })
-        return { deleted: true }
-      })
+      if (!(await database.transact((tx) => markDeletedIn(tx, by(caller), repo.id))))
+        throw new Fault('REPO_NOT_FOUND', { name })
+      await removeDeleted(repo)
+      return { deleted: true }
     },
   }
 }

@@ -1,6 +1,6 @@
-import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
+import type { ExpressionBuilder, Generated, Insertable, Selectable, Updateable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
-import type { Db, Tx } from '../schema.ts'
+import type { Db, Schema, Tx } from '../schema.ts'
 
 interface ReposTable {
   id: string
@@ -14,6 +14,7 @@ interface ReposTable {
   last_push_at: number | null
   /** Where it was imported or forked from. */
   source: string | null
+  /** Past it the repository is gone. Zero: it was deleted, and what belongs to it is being removed. */
   expires_at: number | null
   /** Counts every change of the refs. */
   refs_version: Generated<number>
@@ -72,8 +73,14 @@ export const findById = (q: Db, id: string, now: number): Promise<RepoRow | unde
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .executeTakeFirst()
 
+/** Those that were deleted but not removed, too. */
 export const listExpired = (q: Db, now: number): Promise<{ id: string; org_id: string }[]> =>
   q.selectFrom('repos').select(['id', 'org_id']).where('expires_at', '<=', now).limit(1000).execute()
+
+const DELETED = 0
+
+const isNotDeleted = ({ or, eb }: ExpressionBuilder<Schema, 'repos'>) =>
+  or([eb('expires_at', 'is', null), eb('expires_at', '>', DELETED)])
 
 interface RepoPage {
   orgId: string
@@ -121,7 +128,13 @@ export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> 
 }
 
 export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
-  tx.updateTable('repos').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+  tx
+    .updateTable('repos')
+    .set(changes)
+    .where('id', '=', id)
+    .where(isNotDeleted)
+    .returningAll()
+    .executeTakeFirst()
 
 /** The row as it is now, locked until the transaction ends. */
 export const lock = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
@@ -129,6 +142,7 @@ export const lock = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
     .updateTable('repos')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
     .where('id', '=', id)
+    .where(isNotDeleted)
     .returningAll()
     .executeTakeFirst()
 
@@ -141,12 +155,23 @@ export async function setSize(tx: Tx, id: string, size_bytes: number): Promise<v
   await tx.updateTable('repos').set({ size_bytes }).where('id', '=', id).execute()
 }
 
-export const remove = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
-  tx.deleteFrom('repos').where('id', '=', id).returningAll().executeTakeFirst()
+/** Takes a repository out of everybody's sight and frees its name. The row stays until nothing belongs to it any more. */
+export async function markDeleted(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('repos')
+    .set({ name: `~${id}`, expires_at: DELETED })
+    .where('id', '=', id)
+    .execute()
+}
 
-/** Undefined when it is gone, or somebody has made it last in the meantime. */
-export const removeExpired = (tx: Tx, id: string, now: number): Promise<RepoRow | undefined> =>
-  tx.deleteFrom('repos').where('id', '=', id).where('expires_at', '<=', now).returningAll().executeTakeFirst()
+/** Undefined when somebody else has removed it. */
+export const removeDeleted = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
+  tx
+    .deleteFrom('repos')
+    .where('id', '=', id)
+    .where('expires_at', '=', DELETED)
+    .returningAll()
+    .executeTakeFirst()
 
 export const recordChange = (
   tx: Tx,
@@ -162,12 +187,18 @@ export const recordChange = (
       updated_at: pushedAt,
     }))
     .where('id', '=', id)
+    .where(isNotDeleted)
     .returningAll()
     .executeTakeFirst()
 
 /** Nothing in the organization ends by itself any more. */
 export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {
-  await tx.updateTable('repos').set({ expires_at: null }).where('org_id', '=', orgId).execute()
+  await tx
+    .updateTable('repos')
+    .set({ expires_at: null })
+    .where('org_id', '=', orgId)
+    .where('expires_at', '>', DELETED)
+    .execute()
 }
 
 /** With the name of its organization. */

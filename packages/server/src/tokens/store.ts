@@ -81,3 +81,14 @@ export const revokeTokensMintedBy = (
     .where('repo_id', 'in', (eb) => eb.selectFrom('repos').select('id').where('org_id', '=', orgId))
     .returningAll()
     .execute()
+
+/** Of a repository that is being deleted. */
+export async function deleteSomeTokens(tx: Tx, repoId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('repo_tokens')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('repo_tokens').select('id').where('repo_id', '=', repoId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -352,10 +352,11 @@ export async function deleteUnusedMessages(
   return Number(numDeletedRows)
 }
 
-/** Removes the webhooks of repositories that are gone, once everything has been said. */
-export async function deleteRemoved(tx: Tx): Promise<void> {
-  await tx
-    .deleteFrom('webhooks')
+/** A webhook out of sight for which everything has been said. */
+export const findFinished = (q: Db): Promise<{ id: string } | undefined> =>
+  q
+    .selectFrom('webhooks')
+    .select('id')
     .where('removed_at', 'is not', null)
     .where((eb) =>
       eb.not(
@@ -368,5 +369,15 @@ export async function deleteRemoved(tx: Tx): Promise<void> {
         ),
       ),
     )
-    .execute()
+    .limit(1)
+    .executeTakeFirst()
+
+export async function deleteSomeDeliveries(tx: Tx, webhookId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('webhook_deliveries')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('webhook_deliveries').select('id').where('webhook_id', '=', webhookId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import * as lines from './line-store.ts'
+import * as store from './store.ts'
 
 /** Short transactions: writers are waiting. */
 const BATCH = 500
@@ -14,17 +15,32 @@ export async function pruneDeliveries(
   const before = clock() - retentionMs
   const beforeId = earliestIdAt(before)
 
-  async function inBatches(remove: () => Promise<number>): Promise<void> {
-    for (let more = true; more && !signal.aborted; ) {
-      more = (await remove()) === BATCH
-      // SQLite answers at once: without this nothing else would get its turn.
-      await setImmediate()
-    }
+  for (;;) {
+    const finished = signal.aborted ? undefined : await lines.findFinished(database.db)
+    if (!finished) break
+    await removeWebhook(database, finished.id, signal)
   }
+  const inBatches = (remove: (tx: Tx) => Promise<number>) => removeInBatches(database, remove, signal)
+  await inBatches((tx) => lines.deleteEnded(tx, { beforeId, before, limit: BATCH }))
+  await inBatches((tx) => lines.deleteUnusedMessages(tx, { beforeId, limit: BATCH }))
+}
 
-  await database.transact((tx) => lines.deleteRemoved(tx))
-  await inBatches(() => database.transact((tx) => lines.deleteEnded(tx, { beforeId, before, limit: BATCH })))
-  await inBatches(() => database.transact((tx) => lines.deleteUnusedMessages(tx, { beforeId, limit: BATCH })))
+/** Removes a webhook that is out of sight already, after all of its deliveries. */
+export async function removeWebhook(database: Database, id: string, signal?: AbortSignal): Promise<void> {
+  await removeInBatches(database, (tx) => lines.deleteSomeDeliveries(tx, id, BATCH), signal)
+  if (!signal?.aborted) await database.transact((tx) => store.deleteWebhook(tx, id))
+}
+
+async function removeInBatches(
+  database: Database,
+  remove: (tx: Tx) => Promise<number>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let more = true; more && !signal?.aborted; ) {
+    more = (await database.transact(remove)) === BATCH
+    // SQLite answers at once: without this nothing else would get its turn.
+    await setImmediate()
+  }
 }
 
 /** A UUIDv7 begins with its time: below this one are all that were made before. */

@@ -12,6 +12,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as lines from './line-store.ts'
 import type { GivenUp } from './line-worker.ts'
+import { removeWebhook } from './pruning.ts'
 import { parseReceiver, requireReachable } from './receivers.ts'
 import type { Signing } from './signing.ts'
 import * as store from './store.ts'
@@ -205,11 +206,14 @@ export function createWebhooksService(deps: WebhooksDeps) {
 
     async delete(caller: Caller, input: ByName): Promise<{ deleted: boolean }> {
       const webhook = await openToChange(caller, input)
-      return database.transact(async (tx) => {
-        if (!(await store.deleteWebhook(tx, webhook.id))) throw unknownWebhook()
+      await database.transact(async (tx) => {
+        if (!(await store.hideWebhook(tx, webhook.id, clock()))) throw unknownWebhook()
         await events.append(tx, { ...told(by(caller), webhook), type: 'webhook.deleted' })
-        return { deleted: true }
+        await dropIn(tx, webhook.id)
       })
+      // Should this be cut short, pruning does the rest.
+      await removeWebhook(database, webhook.id)
+      return { deleted: true }
     },
 
     /** Gives a secret that nobody has seen, or a new one; the old one signs beside it for a day. */

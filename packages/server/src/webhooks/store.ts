@@ -157,10 +157,20 @@ export const deactivate = (tx: Tx, id: string, now: number): Promise<WebhookRow 
     .returningAll()
     .executeTakeFirst()
 
-/** Its deliveries go with it. */
-export async function deleteWebhook(tx: Tx, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
-  return numDeletedRows > 0n
+/** Takes a webhook out of sight. False when it was. */
+export async function hideWebhook(tx: Tx, id: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhooks')
+    .set({ removed_at: now })
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** What is left of its deliveries goes with it. */
+export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('webhooks').where('id', '=', id).execute()
 }
 
 /** Takes the webhooks of a repository that has gone out of sight. */

@@ -8,7 +8,8 @@ export function presentLimits(limits: Config['limits']) {
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
     },
     body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
-    repository: { bytes: limits.repoBytes, webhooks: limits.webhooksPerRepo },
+    push: { refs: limits.refsPerPush },
+    repository: { bytes: limits.repoBytes, refs: limits.refsPerRepo, webhooks: limits.webhooksPerRepo },
     webhook: { pendingBytes: limits.pendingBytesPerWebhook },
     organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
     provisional: {

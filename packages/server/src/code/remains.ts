@@ -1,0 +1,5 @@
+import type { RemoveSome } from '../repos/remains.ts'
+import * as store from './store.ts'
+
+/** What code keeps of a repository. Its packs go when nobody lists them any more. */
+export const codeRemains: readonly RemoveSome[] = [store.deleteSomeRefs, store.deleteSomePackEntries]
