@@ -5,7 +5,7 @@ import type { Oid, RefName } from '../git/names.ts'
 import { foundOrg, onEachDatabase, type TestOrg, useApp } from '../testing/index.ts'
 import { markDeleted } from './store.ts'
 
-const REFS = 3_000
+const REFS = 15_000
 
 onEachDatabase('deleting a repository', (create) => {
   const app = useApp(create)
