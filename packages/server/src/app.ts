@@ -11,7 +11,7 @@ import { serve } from './doors/http/server.ts'
 import { refuseSlowBodies } from './doors/http/slow-bodies.ts'
 import { requireGit } from './git/process/version.ts'
 import { createModules } from './modules.ts'
-import { type Passwords, scryptPasswords } from './people/passwords.ts'
+import { createScryptPasswords, type Passwords } from './people/passwords.ts'
 import { createRanges, isLoopback } from './platform/addresses.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -42,7 +42,7 @@ export type App = Awaited<ReturnType<typeof startApp>>
  * ready is told to come again.
  */
 export async function startApp(deps: AppDeps) {
-  const { config, log, clock = systemClock, passwords = scryptPasswords, checkOutput = false } = deps
+  const { config, log, clock = systemClock, checkOutput = false } = deps
   await using starting = new AsyncDisposableStack()
   const { host, port } = config.listen
   const listener = await openListener(host, port)
@@ -89,6 +89,7 @@ export async function startApp(deps: AppDeps) {
   const scratch = await claimScratch(join(dataDir, 'scratch'))
   starting.defer(() => scratch.remove())
 
+  const passwords = deps.passwords ?? starting.adopt(createScryptPasswords(), (hashers) => hashers.close())
   const base = { config, database, serverKey, dataDir, scratch, baseUrl, clock, newId, log, registry }
   const { services, handlers, work, close } = await createModules({ ...base, passwords })
   starting.defer(() => close())
