@@ -4,12 +4,15 @@ import { openDatabase } from './db/database.ts'
 import { unreadableEnvelope } from './doors/api/envelope.ts'
 import { createDoors } from './doors/doors.ts'
 import { createAddressReader } from './doors/entry/client-address.ts'
+import { boundConnections } from './doors/http/connections.ts'
 import { closeGracefully, openListener, portOf } from './doors/http/listener.ts'
 import { createRequestMetrics } from './doors/http/request-metrics.ts'
 import { serve } from './doors/http/server.ts'
+import { refuseSlowBodies } from './doors/http/slow-bodies.ts'
 import { requireGit } from './git/process/version.ts'
 import { createModules } from './modules.ts'
-import { type Passwords, scryptPasswords } from './people/passwords.ts'
+import { createScryptPasswords, type Passwords } from './people/passwords.ts'
+import { createRanges, isLoopback } from './platform/addresses.ts'
 import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { newId } from './platform/ids.ts'
@@ -30,6 +33,9 @@ interface AppDeps {
   checkOutput?: boolean
 }
 
+/** For so long the body of a request may be as slow as it likes. */
+const SLOW_BODY_PATIENCE_MS = 30_000
+
 export type App = Awaited<ReturnType<typeof startApp>>
 
 /**
@@ -37,8 +43,7 @@ export type App = Awaited<ReturnType<typeof startApp>>
  * ready is told to come again.
  */
 export async function startApp(deps: AppDeps) {
-  const { config, log, clock = systemClock, stopwatch = systemStopwatch } = deps
-  const { passwords = scryptPasswords, checkOutput = false } = deps
+  const { config, log, clock = systemClock, stopwatch = systemStopwatch, checkOutput = false } = deps
   await using starting = new AsyncDisposableStack()
   const { host, port } = config.listen
   const listener = await openListener(host, port)
@@ -49,12 +54,24 @@ export async function startApp(deps: AppDeps) {
     listener.closeAllConnections()
   })
   const registry = createRegistry()
+  const metrics = createRequestMetrics(registry)
+  const { connections, trustedProxies } = config
+  const proxies = createRanges(trustedProxies)
+  boundConnections(listener, {
+    limits: connections,
+    isExempt: (address) => isLoopback(address) || proxies.contains(address),
+    onRefused: metrics.connectionRefused,
+  })
+  refuseSlowBodies(listener, {
+    bytesPerSecond: connections.bodyBytesPerSecond,
+    patienceMs: SLOW_BODY_PATIENCE_MS,
+  })
   const doors = createDoors({ baseUrl, config })
   const server = serve(listener, {
     doors: doors.closed,
-    addressOf: createAddressReader(config.trustedProxies),
+    addressOf: createAddressReader(trustedProxies),
     unreadable: unreadableEnvelope,
-    metrics: createRequestMetrics(registry),
+    metrics,
     log,
   })
 
@@ -73,6 +90,7 @@ export async function startApp(deps: AppDeps) {
   const scratch = await claimScratch(join(dataDir, 'scratch'))
   starting.defer(() => scratch.remove())
 
+  const passwords = deps.passwords ?? starting.adopt(createScryptPasswords(), (hashers) => hashers.close())
   const base = {
     config,
     database,

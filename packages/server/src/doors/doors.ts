@@ -16,6 +16,7 @@ import { closed } from './closed.ts'
 import { createAdmission } from './entry/admission.ts'
 import { type AuthenticatorDeps, createAuthenticator } from './entry/authenticate.ts'
 import { createCookie } from './entry/cookies.ts'
+import { createPasswordLimit } from './entry/password-limit.ts'
 import { createRateLimit } from './entry/rate-limit.ts'
 import { createGitDoor, createGitFront, type GitDoorDeps } from './git/door.ts'
 import type { BodyLimit } from './http/body.ts'
@@ -49,9 +50,6 @@ interface DoorsDeps {
   /** Hold every answer against the contract. */
   checkOutput: boolean
 }
-
-/** How often somebody at one address may try a password for one account. */
-const PASSWORD_RATE = { perSecond: 1 / 30, burst: 10 }
 
 /** Every door there is: closed at first, open when there is something behind it. */
 export function createDoors({ baseUrl, config }: { baseUrl: string; config: Config }) {
@@ -92,7 +90,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       })
       const rate = { perSecond: limits.requestsPerSecond, burst: limits.requestBurst }
       const rateLimit = createRateLimit(rate, stopwatch)
-      const passwordLimit = createRateLimit(PASSWORD_RATE, stopwatch)
+      const passwordLimit = createPasswordLimit({ stopwatch, hasProxies: config.trustedProxies.length > 0 })
       const admission = createAdmission({ authenticate, rateLimit, anonymousCookie, baseUrl })
       const json: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
       const commit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
 import { hashSessionTokens } from './hashed-sessions.ts'
+import { beginLate } from './late-transactions.ts'
 import type { Passwords } from './passwords.ts'
 import { sessionRoutes } from './session-routes.ts'
 
@@ -57,7 +58,9 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     },
     logger: { disabled: true },
     database: (options: BetterAuthOptions) =>
-      hashSessionTokens(kyselyAdapter(database.db, { type: database.dialect, transaction: true })(options)),
+      hashSessionTokens(
+        beginLate(kyselyAdapter(database.db, { type: database.dialect, transaction: true })(options)),
+      ),
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,

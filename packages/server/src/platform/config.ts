@@ -159,6 +159,21 @@ export const settings = {
     '30',
     wholeNumber(0, 3600),
   ),
+  TRELLIS_MAX_CONNECTIONS: defaulted(
+    'Connections open at once, per process. What comes on top is closed at once.',
+    '10000',
+    wholeNumber(1),
+  ),
+  TRELLIS_ADDRESS_MAX_CONNECTIONS: defaulted(
+    'Connections open at once from one address (not for loopback, nor for trusted proxies).',
+    '500',
+    wholeNumber(1),
+  ),
+  TRELLIS_BODY_MIN_BYTES_PER_SECOND: defaulted(
+    'How fast the body of a request has to arrive, pushes included. A connection that stays below it for 30 seconds is closed.',
+    '1000',
+    wholeNumber(0),
+  ),
   TRELLIS_RATE_PER_SECOND: defaulted(
     'Requests per second for each credential, and for each address without one (not for loopback).',
     '100',
@@ -313,6 +328,11 @@ function arrange(v: Values) {
       retentionMs: v.TRELLIS_WEBHOOK_RETENTION_DAYS * 86_400_000,
     },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
+    connections: {
+      total: v.TRELLIS_MAX_CONNECTIONS,
+      perAddress: v.TRELLIS_ADDRESS_MAX_CONNECTIONS,
+      bodyBytesPerSecond: v.TRELLIS_BODY_MIN_BYTES_PER_SECOND,
+    },
     limits: {
       requestsPerSecond: v.TRELLIS_RATE_PER_SECOND,
       requestBurst: v.TRELLIS_RATE_BURST,

@@ -1,6 +1,7 @@
 import type { Auth } from '../../people/auth.ts'
 import { refuseInEnvelope } from '../api/envelope.ts'
 import { limitedAddress } from '../entry/client-address.ts'
+import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
@@ -11,10 +12,12 @@ interface AuthDoorDeps {
   auth: Auth
   baseUrl: string
   rateLimit: RateLimit
-  /** Tighter: how often somebody at one address may try a password for one account. */
-  passwordLimit: RateLimit
+  /** Tighter, for what has a password in it. */
+  passwordLimit: PasswordLimit
   bodyLimit: BodyLimit
 }
+
+const TAKES_PASSWORD = /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user)$/
 
 export const createAuthFront = (baseUrl: string): DoorFront => ({
   serves: (path) => path.startsWith('/api/auth/'),
@@ -31,7 +34,7 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
     const key = limitedAddress(address)
     if (key) rateLimit.take(`address:${key}`)
     const body = await readBytes(request, bodyLimit)
-    if (key && path.endsWith('/sign-in/email')) passwordLimit.take(`${key} ${accountIn(body)}`)
+    if (TAKES_PASSWORD.test(path)) passwordLimit.take(exchange, accountIn(body))
 
     const headers = new Headers()
     for (const [name, value] of Object.entries(request.headers))
@@ -62,7 +65,7 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
 
 function accountIn(body: Buffer): string {
   try {
-    return String(JSON.parse(body.toString()).email).toLowerCase().slice(0, 254)
+    return String(JSON.parse(body.toString()).email)
   } catch {
     return ''
   }

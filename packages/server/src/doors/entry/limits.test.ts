@@ -26,6 +26,54 @@ async function exhaust(ask: () => Promise<Answer>): Promise<{ answered: number; 
   throw new Error('never refused')
 }
 
+let accounts = 0
+
+/** Somebody else each time, with a password. */
+const trying =
+  (app: { url: string }, route: string, headers: Record<string, string> = {}) =>
+  async (): Promise<Answer> => {
+    const response = await fetch(`${app.url}/api/auth/${route}/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ email: `p${++accounts}@example.com`, name: 'P', password: 'a password to try' }),
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+
+describe('limits of passwords without a trusted proxy', () => {
+  const app = useApp(createSqlite)
+
+  it('do not hold for callers on the same machine', async () => {
+    for (let n = 0; n < 40; n++) assert.equal((await trying(app, 'sign-in')()).status, 401)
+  })
+
+  it('hold for all together who come through a proxy that nobody has named', async () => {
+    for (const name of ['x-forwarded-for', 'forwarded', 'via']) {
+      let n = 0
+      const { answered } = await exhaust(() => trying(app, 'sign-in', { [name]: `for=203.0.113.${++n}` })())
+      assert.ok(answered >= 20 && answered < 25, `${name} ${answered}`)
+      app.pass(3_600_000)
+    }
+  })
+})
+
+describe('limits of passwords behind a trusted proxy', () => {
+  const app = useApp(createSqlite, { TRELLIS_TRUSTED_PROXIES: '127.0.0.1' })
+
+  it('hold for the passwords of all accounts together, given to sign up or in', async () => {
+    for (const route of ['sign-in', 'sign-up'])
+      for (const forwarded of ['203.0.113.5', '127.0.0.9']) {
+        const { answered, refused } = await exhaust(trying(app, route, { 'x-forwarded-for': forwarded }))
+        assert.ok(answered >= 20 && answered < 25, `${route} ${forwarded} ${answered}`)
+        app.pass(refused.body.data.retryAfterMs)
+        assert.notEqual((await trying(app, route, { 'x-forwarded-for': forwarded })()).status, 429)
+        assert.equal((await trying(app, route, { 'x-forwarded-for': forwarded })()).status, 429)
+        assert.notEqual((await trying(app, route, { 'x-forwarded-for': '203.0.113.6' })()).status, 429)
+        app.pass(3_600_000)
+      }
+  })
+})
+
 describe('limits of requests', () => {
   const app = useApp(createSqlite, RATE)
   afterEach(() => app.pass(60_000))

@@ -15,7 +15,7 @@ import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { bearerChallenge, failureOf, notFound, wrongMethod } from '../http/failure.ts'
-import { drained, watchBody } from './patience.ts'
+import { drained } from './patience.ts'
 
 export interface GitDoorDeps {
   admission: Admission
@@ -85,7 +85,6 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
     const { socket } = request
     const giveUp = () => socket.destroy()
     socket.setTimeout(IDLE_MS, giveUp)
-    watchBody(exchange)
     const left = new AbortController()
     response.once('close', () => {
       // The connection is kept for other requests, with a timeout that is not ours.

@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const HEADERS_TIMEOUT_MS = 15_000
+/** How often connections are looked at that have not sent all headers of a request, or nothing at all. */
+const CHECK_EVERY_MS = 3_000
 const KEEP_ALIVE_MS = 75_000
 const IDLE_SWEEP_MS = 20
 
@@ -10,6 +12,7 @@ export function openListener(host: string, port: number): Promise<Server> {
   const server = createServer({
     requestTimeout: 0,
     headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // Without one the answer is ours to give.
     requireHostHeader: false,

@@ -22,6 +22,11 @@ export function createRequestMetrics(registry: Registry) {
     help: 'Requests that ended in an error nobody foresaw',
     registers: [registry],
   })
+  const refused = new Counter({
+    name: 'trellis_connections_refused_total',
+    help: 'Connections closed at once because there were too many',
+    registers: [registry],
+  })
   // The library finds a series by its labels anew each time; every request is too often for that.
   const series = new Map<string, Histogram.Internal<'route' | 'status'>>()
 
@@ -42,5 +47,6 @@ export function createRequestMetrics(registry: Registry) {
       seriesOf(route, status).observe(ms / 1000)
     },
     failed: () => failures.inc(),
+    connectionRefused: () => refused.inc(),
   }
 }

@@ -1,8 +1,7 @@
 import type { Auth } from '../../people/auth.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Authenticate } from '../entry/authenticate.ts'
-import { limitedAddress } from '../entry/client-address.ts'
-import type { RateLimit } from '../entry/rate-limit.ts'
+import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { html } from './html.ts'
@@ -12,7 +11,7 @@ interface LoginDeps {
   auth: Auth
   authenticate: Authenticate
   forms: Forms
-  passwordLimit: RateLimit
+  passwordLimit: PasswordLimit
   signUp: Config['signUp']
 }
 
@@ -70,8 +69,7 @@ ${email}${password('new-password')}
       const fields = await forms.read(exchange)
       const returnTo = localPath(fields.get('return_to'))
       const [name, email, password] = ['name', 'email', 'password'].map((field) => fields.get(field) ?? '')
-      const address = limitedAddress(exchange.address)
-      if (address) passwordLimit.take(`${address} ${email?.toLowerCase().slice(0, 254)}`)
+      passwordLimit.take(exchange, email ?? '')
       const body = { email: email ?? '', password: password ?? '' }
       const answer =
         fields.get('action') === 'sign-up'
