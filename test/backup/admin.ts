@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { runAdmin } from '../../packages/server/src/admin/run.ts'
 
 const ADMIN = fileURLToPath(new URL('../../packages/server/src/admin.ts', import.meta.url))
 
@@ -12,18 +13,34 @@ export interface AdminRun {
   told: string
 }
 
-/** Runs a command as operators do. */
-export async function admin(
-  { data, url }: { data: string; url: string | undefined },
-  ...args: string[]
-): Promise<AdminRun> {
-  const child = spawn(process.execPath, [ADMIN, ...args], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      TRELLIS_DATA: data,
-      ...(url && { TRELLIS_DATABASE_URL: url }),
+interface Place {
+  data: string
+  url: string | undefined
+}
+
+const envOf = ({ data, url }: Place) => ({ TRELLIS_DATA: data, ...(url && { TRELLIS_DATABASE_URL: url }) })
+
+/** Runs a command in this process: to start one takes longer than most of what commands do. */
+export async function admin(place: Place, ...args: string[]): Promise<AdminRun> {
+  let said = ''
+  let told = ''
+  const code = await runAdmin(args, {
+    env: envOf(place),
+    print: (line) => {
+      said += `${line}\n`
     },
+    tell: (line) => {
+      told += `${line}\n`
+    },
+  })
+  return { code, said, told }
+}
+
+/** Runs a command as operators do. */
+export async function adminProcess(place: Place, ...args: string[]): Promise<AdminRun> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, [ADMIN, ...args], {
+    env: { PATH, NODE_COMPILE_CACHE, ...envOf(place) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { chmod, copyFile, cp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { onEachDatabase } from '@trellis/server/testing'
 import { type Host, packFiles, startHost } from '../git/harness.ts'
 import { type AdminRun, admin } from './admin.ts'
@@ -149,7 +149,9 @@ onEachDatabase('verify', (create) => {
     }
     assert.equal((await admin(fresh, 'restore', directory)).code, 0)
   })
+})
 
+describe('commands for operators', () => {
   it('tells how it is used', async () => {
     const place = { data: '/nonexistent/trellis', url: undefined }
     for (const command of ['backup', 'restore', 'verify']) {
