@@ -64,16 +64,11 @@ export function createCodeVerification({ db, packs, register, git, scratch, deep
   /** Files that no repository needs: new ones whose push is under way, or old ones that a sweep will remove. */
   async function countUnlisted(): Promise<number> {
     let unlisted = 0
-    let batch: string[] = []
-    const count = async () => {
-      if (batch.length > 0) unlisted += batch.length - (await healthStore.listListedOf(db, batch)).size
-      batch = []
-    }
-    for await (const packId of packs.listIds()) {
-      batch.push(packId)
-      if (batch.length === PACKS) await count()
-    }
-    await count()
+    for await (const ids of packs.listIds())
+      for (let i = 0; i < ids.length; i += PACKS) {
+        const some = ids.slice(i, i + PACKS)
+        unlisted += some.length - (await healthStore.listListedOf(db, some)).size
+      }
     return unlisted
   }
 
