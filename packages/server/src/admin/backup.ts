@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { listedPacks } from '../code/listed-packs.ts'
 import { openSnapshot } from '../db/snapshot.ts'
 import { createLocalPackStore, type PackFile, PackMissing } from '../git/packs/pack-store.ts'
+import { inGroups } from '../platform/groups.ts'
 import type { Schema } from '../schema.ts'
 import { copyWhole, syncDirectory, writeLines } from './archive/files.ts'
 import { holdPacks } from './archive/held-packs.ts'
@@ -119,27 +120,32 @@ async function fill(directory: string, { dataDir, database, withoutMissing, tell
   return { manifest, damaged: copied.damaged }
 }
 
+/** The file system writes its journal for several files as for one. */
+const SYNCED_AT_ONCE = 8
+
 async function copyPacks(heldList: string, directory: string, tell: (line: string) => void) {
   const copies = createLocalPackStore(directory)
   const progress = createProgress(tell, 'packs copied')
   let bytes = 0
   let damaged = 0
-  async function* copyAll() {
-    for await (const { id, bytes: recorded, files } of readHeld(heldList)) {
-      const line: PackLine = { id, bytes: recorded, files: [] }
-      for (const { name, path } of files) {
-        const digest = await copyWhole(path, join(directory, 'packs', name), 0o400)
-        bytes += digest.bytes
-        line.files.push({ name, ...digest })
-      }
-      // Read once more: both what was there and what was written must be right.
-      if (await copies.examine({ id, bytes: recorded }, {})) {
-        damaged++
-        tell(`  pack ${id} is damaged`)
-      }
-      progress.step()
-      yield JSON.stringify(line)
+  async function copyPack({ id, bytes: recorded, files }: Held): Promise<string> {
+    const line: PackLine = { id, bytes: recorded, files: [] }
+    for (const { name, path } of files) {
+      const digest = await copyWhole(path, join(directory, 'packs', name), 0o400)
+      bytes += digest.bytes
+      line.files.push({ name, ...digest })
     }
+    // Read once more: both what was there and what was written must be right.
+    if (await copies.examine({ id, bytes: recorded }, {})) {
+      damaged++
+      tell(`  pack ${id} is damaged`)
+    }
+    progress.step()
+    return JSON.stringify(line)
+  }
+  async function* copyAll() {
+    for await (const group of inGroups(readHeld(heldList), SYNCED_AT_ONCE))
+      yield* await Promise.all(group.map(copyPack))
   }
   const { lines: _count, ...list } = await writeLines(join(directory, PACK_LIST), copyAll())
   return { bytes, damaged, list }

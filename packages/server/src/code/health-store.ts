@@ -14,6 +14,22 @@ const listedPacks = (q: Db) =>
 export const listListed = (q: Db, { after, limit }: { after: string; limit: number }): Promise<PackRow[]> =>
   listedPacks(q).selectAll().where('id', '>', after).orderBy('id').limit(limit).execute()
 
+/** Their ids alone, which are all in an index. */
+export async function listListedIds(
+  q: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await q
+    .selectFrom('repo_packs')
+    .select('pack_id')
+    .distinct()
+    .where('pack_id', '>', after)
+    .orderBy('pack_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ pack_id }) => pack_id)
+}
+
 /** Those whose last check is longest ago, if it was before `before`. */
 export const listDue = (q: Db, { before, limit }: { before: number; limit: number }): Promise<PackRow[]> =>
   listedPacks(q).selectAll().where('checked_at', '<', before).orderBy('checked_at').limit(limit).execute()

@@ -2,7 +2,6 @@ import { PackMissing, type PackStore } from '../git/packs/pack-store.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../schema.ts'
 import * as healthStore from './health-store.ts'
-import { listedPacks } from './listed-packs.ts'
 import type { PackHealth } from './pack-health.ts'
 
 interface SurveyDeps {
@@ -11,6 +10,8 @@ interface SurveyDeps {
   health: PackHealth
   log: Log
 }
+
+const PAGE = 5_000
 
 export type PackSurvey = ReturnType<typeof createPackSurvey>
 
@@ -41,15 +42,21 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
     /** Finds the packs that are listed and not stored, by reading names alone. */
     async look(signal?: AbortSignal): Promise<void> {
       const stored = new Set<string>()
-      for await (const packId of packs.listIds()) stored.add(packId)
+      for await (const ids of packs.listIds()) for (const id of ids) stored.add(id)
       const before = missing
       let found = 0
       let first: string | undefined
-      for await (const { id } of listedPacks(db)) {
+      for (let after = ''; ; ) {
+        const page = await healthStore.listListedIds(db, { after, limit: PAGE })
         if (signal?.aborted) return
-        if (stored.has(id) || !(await isMissing(id))) continue
-        found++
-        first ??= id
+        for (const id of page) {
+          if (stored.has(id) || !(await isMissing(id))) continue
+          found++
+          first ??= id
+        }
+        const last = page.at(-1)
+        if (!last || page.length < PAGE) break
+        after = last
       }
       missing = found
       example = first

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type BranchName, branchRef, type Oid, parseFilePath } from '../git/names.ts'
 import { ObjectMissing, withObjects } from '../git/objects/reader.ts'
@@ -7,6 +8,7 @@ import { createWorkingDirectories } from '../git/packs/working-directory.ts'
 import { type Git, GitError, type OpenRepo, openRepo } from '../git/process/command.ts'
 import { complaintsIn } from '../git/process/progress.ts'
 import type { Ref } from '../git/protocol/advertisement.ts'
+import { inGroups } from '../platform/groups.ts'
 import type { RegisteredRepo, RepoRegister } from '../repos/register.ts'
 import type { Db } from '../schema.ts'
 import * as healthStore from './health-store.ts'
@@ -32,6 +34,8 @@ interface CodeProblem {
 }
 
 const NAMED = 10
+/** Git processes side by side. */
+const AT_ONCE = Math.min(availableParallelism(), 8)
 const REPOS = 100
 const PACKS = 500
 
@@ -48,32 +52,29 @@ export function createCodeVerification({ db, packs, register, git, scratch, deep
   }
 
   async function* verifyPacks(onPack: () => void): AsyncGenerator<CodeProblem> {
-    for await (const pack of listedPacks(db)) {
-      onPack()
+    const look = async (pack: store.PackRow): Promise<CodeProblem[]> => {
       const wrong = await examinePack(pack).catch((error: unknown) => {
         if (error instanceof PackMissing) return 'is listed and not stored'
         throw error
       })
+      onPack()
       // It may have been folded into another since it was listed.
-      if (!wrong || !(await healthStore.listListedOf(db, [pack.id])).has(pack.id)) continue
+      if (!wrong || !(await healthStore.listListedOf(db, [pack.id])).has(pack.id)) return []
       const names = await register.namesOf(await healthStore.listReposWith(db, pack.id, NAMED))
-      yield { repositories: [...names.values()], text: `pack ${pack.id} ${wrong}` }
+      return [{ repositories: [...names.values()], text: `pack ${pack.id} ${wrong}` }]
     }
+    for await (const group of inGroups(listedPacks(db), AT_ONCE))
+      yield* (await Promise.all(group.map(look))).flat()
   }
 
   /** Files that no repository needs: new ones whose push is under way, or old ones that a sweep will remove. */
   async function countUnlisted(): Promise<number> {
     let unlisted = 0
-    let batch: string[] = []
-    const count = async () => {
-      if (batch.length > 0) unlisted += batch.length - (await healthStore.listListedOf(db, batch)).size
-      batch = []
-    }
-    for await (const packId of packs.listIds()) {
-      batch.push(packId)
-      if (batch.length === PACKS) await count()
-    }
-    await count()
+    for await (const ids of packs.listIds())
+      for (let i = 0; i < ids.length; i += PACKS) {
+        const some = ids.slice(i, i + PACKS)
+        unlisted += some.length - (await healthStore.listListedOf(db, some)).size
+      }
     return unlisted
   }
 
@@ -104,6 +105,13 @@ export function createCodeVerification({ db, packs, register, git, scratch, deep
   }
 
   async function* verifyRepos(onRepo: () => void): AsyncGenerator<CodeProblem> {
+    const look = async (repo: RegisteredRepo): Promise<CodeProblem[]> => {
+      onRepo()
+      if ((await examineRepo(repo)).length === 0) return []
+      // Somebody may have deleted it under our eyes.
+      const isThere = (await register.namesOf([repo.id])).has(repo.id)
+      return isThere ? (await examineRepo(repo)).map((text) => problemOf(repo, text)) : []
+    }
     for (let after = ''; ; ) {
       const page = await register.list({ after, limit: REPOS })
       const ids = page.map(({ id }) => id)
@@ -112,13 +120,7 @@ export function createCodeVerification({ db, packs, register, git, scratch, deep
         if (repo && said !== bytes)
           yield problemOf(repo, `is said to have ${said} bytes, and its packs have ${bytes}`)
       }
-      for (const repo of page) {
-        onRepo()
-        if ((await examineRepo(repo)).length === 0) continue
-        // Somebody may have deleted it under our eyes.
-        const isThere = (await register.namesOf([repo.id])).has(repo.id)
-        for (const text of isThere ? await examineRepo(repo) : []) yield problemOf(repo, text)
-      }
+      for await (const group of inGroups(page, AT_ONCE)) yield* (await Promise.all(group.map(look))).flat()
       const last = page.at(-1)
       if (!last || page.length < REPOS) return
       after = last.id

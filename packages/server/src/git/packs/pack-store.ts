@@ -27,8 +27,8 @@ export interface PackStore {
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
   list(): AsyncIterable<StoredPack>
-  /** The ids of what is stored with its index, without a look at each file. */
-  listIds(): AsyncIterable<string>
+  /** The ids of what is stored with its index, some at a time and without a look at each file. */
+  listIds(): AsyncIterable<string[]>
   /** The files of a pack, in the order of writing. Throws PackMissing when it is not stored. */
   filesOf(packId: string): Promise<PackFile[]>
   /** Compares with how much was stored, and with `reading` reads all of it. Throws PackMissing. */
@@ -117,13 +117,15 @@ export function createLocalPackStore(root: string): PackStore {
     }
   }
 
-  async function* listIds(): AsyncGenerator<string> {
+  async function* listIds(): AsyncGenerator<string[]> {
     for (const folder of (await readdir(packs).catch(unless('ENOENT'))) ?? []) {
       const names = new Set(await readdir(join(packs, folder)))
+      const ids: string[] = []
       for (const name of names) {
-        const packId = name.slice(0, name.indexOf('.'))
-        if (name.endsWith('.idx') && isPackId(packId) && names.has(`${packId}.pack`)) yield packId
+        const packId = name.slice(0, -'.idx'.length)
+        if (name.endsWith('.idx') && isPackId(packId) && names.has(`${packId}.pack`)) ids.push(packId)
       }
+      yield ids
     }
   }
 

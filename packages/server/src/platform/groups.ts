@@ -1,0 +1,11 @@
+/** So many at a time, for work that may go on side by side. */
+export async function* inGroups<T>(items: AsyncIterable<T> | Iterable<T>, size: number): AsyncGenerator<T[]> {
+  let group: T[] = []
+  for await (const item of items) {
+    group.push(item)
+    if (group.length < size) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}
