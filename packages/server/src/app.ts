@@ -1,5 +1,4 @@
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { startBackground } from './background/background.ts'
 import { openDatabase } from './db/database.ts'
 import { unreadableEnvelope } from './doors/api/envelope.ts'
@@ -13,9 +12,11 @@ import { createModules } from './modules.ts'
 import { type Passwords, scryptPasswords } from './people/passwords.ts'
 import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { inWords, openDataDirectory } from './platform/data-directory.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import { createRegistry } from './platform/metrics.ts'
+import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
 import type { Schema } from './schema.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
@@ -59,18 +60,23 @@ export async function startApp(deps: AppDeps) {
   })
 
   await requireGit()
-  const dataDir = resolve(config.data)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const serverKey = await loadServerKey(config.secret, dataDir)
+  const dataDir = await openDataDirectory(config.data)
+  const serverKey = await inWords(dataDir, () => loadServerKey(config.secret, dataDir))
   const database = await openDatabase<Schema>(
     config.database.url
       ? { postgres: config.database.url, poolSize: config.database.poolSize }
       : { sqlite: join(dataDir, 'trellis.db') },
-    { onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }) },
+    {
+      waitMs: config.database.waitMs,
+      onWaiting: (waiting) => log.warn('waiting for the database', { ...waiting }),
+      onOutage: (error) => log.error('the database cannot be reached', { error }),
+      onOutageOver: (outage) => log.info('the database can be reached again', { ...outage }),
+      onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }),
+    },
   )
   starting.defer(() => database.close())
   await requireSameKey(database, serverKey)
-  const scratch = await claimScratch(join(dataDir, 'scratch'))
+  const scratch = await inWords(dataDir, () => claimScratch(join(dataDir, 'scratch')))
   starting.defer(() => scratch.remove())
 
   const base = {
@@ -79,6 +85,7 @@ export async function startApp(deps: AppDeps) {
     serverKey,
     dataDir,
     scratch,
+    room: watchRoom(dataDir),
     baseUrl,
     clock,
     stopwatch,

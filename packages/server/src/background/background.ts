@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Registry } from '../platform/metrics.ts'
+import { DatabaseUnavailable } from '../platform/outages.ts'
 import { watchSteadiness } from '../platform/steadiness.ts'
 import type { Database } from '../schema.ts'
 import { periodic } from './periodic.ts'
@@ -34,6 +35,11 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
     isSteady: watchSteadiness({ clock, stopwatch }),
     log,
     shutdownMs,
+    complain(message, { error, ...about }) {
+      // Each piece of work notices an outage, again and again. Whoever opened the database tells of it, once.
+      if (error instanceof DatabaseUnavailable) log.debug(message, { ...about, reason: error.message })
+      else log.error(message, { ...about, error })
+    },
     async attempt(name, work, { signal, item } = {}) {
       const ended = measure(name)
       try {
@@ -44,7 +50,7 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
         // What was told to stop may end however it likes.
         const isFailure = !signal?.aborted
         ended(isFailure ? 'failure' : 'stopped')
-        if (isFailure) log.error('background work failed', { work: name, ...(item && { item }), error })
+        if (isFailure) tools.complain('background work failed', { work: name, ...(item && { item }), error })
         return false
       }
     },

@@ -1,9 +1,10 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { StartError } from '../platform/start-error.ts'
 import type { OpenDialect } from './dialect.ts'
 import type { Migration } from './migrations/index.ts'
 
 /** The database was written by a newer Trellis than this one. */
-export class SchemaTooNew extends Error {
+class SchemaTooNew extends StartError {
   constructor(found: number, known: number) {
     super(
       `The database has schema version ${found}, but this Trellis knows only up to ${known}. ` +

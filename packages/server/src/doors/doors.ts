@@ -3,6 +3,7 @@ import { implement } from '../operations/implement.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Registry } from '../platform/metrics.ts'
+import type { Room } from '../platform/room.ts'
 import type { Database } from '../schema.ts'
 import type { ServerKey } from '../secrets/server-key.ts'
 import { createDiscovery } from './agents/discovery.ts'
@@ -26,6 +27,7 @@ import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/in
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
 import { createPages } from './pages/pages.ts'
+import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/routes.ts'
 
 /** The services that doors lead to. */
@@ -44,6 +46,7 @@ interface DoorsDeps {
   registry: Registry
   clock: Clock
   stopwatch: Stopwatch
+  room: Room
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -133,7 +136,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...createPages({
           baseUrl,
           limits,
-          isReady: async () => !deps.isStopping() && (await database.answers()),
+          whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           metrics: createMetricsPage(registry, config.metricsToken),
         }),
       })

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
 import { SqliteDialect } from './dialect.ts'
+import { inWords } from './start-errors.ts'
 import { GroupLost } from './writer.ts'
 
 const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
@@ -9,18 +10,27 @@ const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
 export function openSqlite(path: string): OpenDialect {
   mkdirSync(dirname(path), { recursive: true })
   const errcode = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
-  const dialect = new SqliteDialect(path)
+  const dialect = openDialect(path)
   return {
     name: 'sqlite',
     kysely: dialect,
     reads: dialect.reads,
     transact: (db, work) => dialect.transact(db, work),
+    // Every transaction begins by taking the one write lock.
+    transactAlone: (db, work) => dialect.transact(db, work),
+    async reach() {},
+    inWords: (error) => inWords(error, path),
     close: () => dialect.close(),
     types: { text: 'text', integer: 'integer', boolean: 'integer', instant: 'text' },
-    // Every transaction begins by taking the one write lock.
-    lockExclusively: async () => {},
     isRetryable: (error) => error instanceof GroupLost,
-    isOutOfSpace: (error) => (errcode(error) & 0xff) === 13,
     isDuplicate: (error) => UNIQUE_OR_PRIMARY_KEY.includes(errcode(error)),
+  }
+}
+
+function openDialect(path: string): SqliteDialect {
+  try {
+    return new SqliteDialect(path)
+  } catch (error) {
+    throw inWords(error, path) ?? error
   }
 }

@@ -1,7 +1,7 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
-import { OutOfSpace } from '../../db/database.ts'
 import { PoolFull } from '../../git/process/pool.ts'
 import { Fault } from '../../platform/fault.ts'
+import { DatabaseUnavailable, OutOfSpace } from '../../platform/outages.ts'
 
 /** A failure that the contract does not declare, such as a path that leads nowhere. */
 export class Refusal extends Error {
@@ -22,6 +22,13 @@ export const notFound = () => new Refusal(404, 'NOT_FOUND', 'There is nothing he
 export const wrongMethod = (allow: string) =>
   new Refusal(405, 'METHOD_NOT_SUPPORTED', `Use ${allow} here`, { allow })
 
+/** When to try again what the database could not be asked. */
+const DATABASE_RETRY_SECONDS = 5
+
+/** Whether somebody knew that this can happen: it is no bug, and its stack tells nothing. */
+export const isForeseen = (error: unknown): boolean =>
+  [Refusal, PoolFull, DatabaseUnavailable, OutOfSpace].some((kind) => error instanceof kind)
+
 /** What may be told of an error, whoever tells it. What was not meant to be shown is not in it. */
 export interface Failure extends ErrorEnvelope {
   headers: Record<string, string>
@@ -39,6 +46,13 @@ export function failureOf(error: unknown, requestId: string): Failure {
       status: 503,
       code: 'SERVICE_UNAVAILABLE',
       message: 'Too many git operations are waiting; try again in a moment',
+    })
+  if (error instanceof DatabaseUnavailable)
+    return undeclared({
+      status: 503,
+      code: 'SERVICE_UNAVAILABLE',
+      message: error.message,
+      headers: { 'retry-after': String(DATABASE_RETRY_SECONDS) },
     })
   if (error instanceof OutOfSpace)
     return undeclared({

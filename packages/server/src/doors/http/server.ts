@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import { ClientGone, isWhole } from './body.ts'
 import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
-import { Refusal } from './failure.ts'
+import { isForeseen, Refusal } from './failure.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 interface ServerDeps {
@@ -70,8 +70,12 @@ export function serve(server: Server, { addressOf, unreadable, metrics, log, ...
       if (!isWhole(request)) drain(request.socket)
     }
     if (hasBegun || response.statusCode >= 500) {
-      metrics.failed()
-      log.error('request failed', { requestId, path: shownPath(exchange), error })
+      const path = shownPath(exchange)
+      if (isForeseen(error)) log.warn('request refused', { requestId, path, reason: String(error) })
+      else {
+        metrics.failed()
+        log.error('request failed', { requestId, path, error })
+      }
     }
     if (hasBegun) response.destroy()
   }

@@ -9,15 +9,15 @@ import { referenceCss, referencePage } from './reference.ts'
 interface PagesDeps {
   baseUrl: string
   limits: Config['limits']
-  /** Whether the server can do its work: the database answers, and it is not about to stop. */
-  isReady(): Promise<boolean>
+  /** Why the server cannot do its work; undefined when it can. */
+  whyUnready(): Promise<string | undefined>
   metrics: Route
 }
 
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** Everything that is read with GET at a path of its own. */
-export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): Routes {
+export function createPages({ baseUrl, limits, whyUnready, metrics }: PagesDeps): Routes {
   let document: Promise<OpenApiDocument> | undefined
   const openApi = () => {
     document ??= generateOpenApi(baseUrl)
@@ -28,8 +28,9 @@ export function createPages({ baseUrl, limits, isReady, metrics }: PagesDeps): R
     'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
     'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     'GET /readyz': async (exchange) => {
-      const ready = await isReady()
-      sendJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable' })
+      const reason = await whyUnready()
+      if (reason === undefined) sendJson(exchange, 200, { status: 'ready' })
+      else sendJson(exchange, 503, { status: 'unavailable', reason }, { 'retry-after': '2' })
     },
     'GET /metrics': metrics,
     'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
