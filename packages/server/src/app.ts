@@ -19,6 +19,7 @@ import { createRegistry } from './platform/metrics.ts'
 import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
 import type { Schema } from './schema.ts'
+import { requireSameData } from './secrets/data-identity.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
 
 interface AppDeps {
@@ -76,6 +77,7 @@ export async function startApp(deps: AppDeps) {
   )
   starting.defer(() => database.close())
   await requireSameKey(database, serverKey)
+  await inWords(dataDir, () => requireSameData(database, dataDir))
   const scratch = await inWords(dataDir, () => claimScratch(join(dataDir, 'scratch')))
   starting.defer(() => scratch.remove())
 
