@@ -44,7 +44,7 @@ interface CodeNeeds extends Base {
 
 /** Everything about what is in repositories, put together. */
 export function createCodeModule(needs: CodeNeeds) {
-  const { config, dataDir, scratch, registry, database, repos, egress } = needs
+  const { config, dataDir, scratch, room, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
   const launchers = createLaunchers()
@@ -54,6 +54,7 @@ export function createCodeModule(needs: CodeNeeds) {
   const cache = createCloneCache({
     dir: join(scratch.path, 'clones'),
     maxBytes: config.git.cloneCacheBytes,
+    hasRoom: async () => !(await room.isShort()),
     onRead: createCloneCounter(registry),
   })
   watchGit(registry, { pool, cache })
@@ -64,6 +65,7 @@ export function createCodeModule(needs: CodeNeeds) {
     git,
     packs,
     directories,
+    room,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })

@@ -6,6 +6,7 @@ import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { formatPushProgress, formatPushReport } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
+import { DatabaseUnavailable, NO_ROOM, outOfSpaceIn } from '../platform/outages.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { Landings, RefChange, Refused } from './landing.ts'
@@ -137,12 +138,18 @@ export function createPushService({ repositories, landings, repos, packs, limits
       const { capabilities } = push
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
 
-      const examined = await repositories.withQuarantine(repo, signal, (quarantined) =>
-        examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
-      )
+      const examined = await repositories
+        .withQuarantine(repo, signal, (quarantined) =>
+          examine(repo, push, quarantined, { isHere: isHere(), onProgress }),
+        )
+        .catch((error: unknown): Examined => {
+          if (!outOfSpaceIn(error)) throw error
+          return { pack: undefined, unpackError: NO_ROOM, refused: new Map(), changes: [] }
+        })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime: said for every ref, in the report.
-        if (error instanceof Fault) return error.message
+        if (error instanceof Fault || error instanceof DatabaseUnavailable) return error.message
+        if (outOfSpaceIn(error)) return NO_ROOM
         throw error
       })
       const results = push.commands.map((command) => ({

@@ -6,7 +6,9 @@ import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
+import { isOutage } from '../platform/outages.ts'
 import { createRecent } from '../platform/recent.ts'
+import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import * as store from './store.ts'
@@ -16,6 +18,7 @@ interface RepositoriesDeps {
   git: Git
   packs: PackStore
   directories: WorkingDirectories
+  room: Room
   /** Below this each repository has the directory it is served from. */
   workDir: string
   /** Below this, what is being received and has not been accepted yet. */
@@ -30,7 +33,7 @@ export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, directories, workDir, quarantineDir } = deps
+  const { db, git, packs, directories, room, workDir, quarantineDir } = deps
   const cached = createRecent<string, { version: number; refs: Ref[] }>({
     maxEntries: CACHED_REPOSITORIES,
     weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
@@ -63,10 +66,10 @@ export function createRepositories(deps: RepositoriesDeps) {
     return await work(openLeased(repo, signal))
   }
 
-  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk. */
+  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made. */
   async function lease(repo: RepoRow): Promise<Disposable> {
     return prepare(repo).catch((cause: unknown) => {
-      throw new Fault('REPO_WORKSPACE_REQUIRED', { name: repo.name }, { cause })
+      throw isOutage(cause) ? cause : new Fault('REPO_WORKSPACE_REQUIRED', { name: repo.name }, { cause })
     })
   }
 
@@ -92,15 +95,17 @@ export function createRepositories(deps: RepositoriesDeps) {
     contents,
     withGit,
 
-    /** Like `withGit`, with a place for new objects that is gone afterwards. */
-    withQuarantine: <T>(
+    /** Like `withGit`, with a place for new objects that is gone afterwards. Throws OutOfSpace. */
+    async withQuarantine<T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
       work: (quarantined: QuarantinedRepo, opened: OpenRepo) => Promise<T>,
-    ): Promise<T> =>
-      withGit(repo, signal, (opened) =>
+    ): Promise<T> {
+      await requireRoom(room)
+      return withGit(repo, signal, (opened) =>
         withQuarantine(opened, quarantineDir, (quarantined) => work(quarantined, opened)),
-      ),
+      )
+    },
 
     async refList(repo: RepoRow): Promise<RefList> {
       const known = await refs(repo)

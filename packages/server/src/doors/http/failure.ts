@@ -1,7 +1,7 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
 import { PoolFull } from '../../git/process/pool.ts'
 import { Fault } from '../../platform/fault.ts'
-import { DatabaseUnavailable, OutOfSpace } from '../../platform/outages.ts'
+import { DatabaseUnavailable, isOutage, NO_ROOM, outOfSpaceIn } from '../../platform/outages.ts'
 
 /** A failure that the contract does not declare, such as a path that leads nowhere. */
 export class Refusal extends Error {
@@ -27,7 +27,7 @@ const DATABASE_RETRY_SECONDS = 5
 
 /** Whether somebody knew that this can happen: it is no bug, and its stack tells nothing. */
 export const isForeseen = (error: unknown): boolean =>
-  [Refusal, PoolFull, DatabaseUnavailable, OutOfSpace].some((kind) => error instanceof kind)
+  isOutage(error) || error instanceof Refusal || error instanceof PoolFull
 
 /** What may be told of an error, whoever tells it. What was not meant to be shown is not in it. */
 export interface Failure extends ErrorEnvelope {
@@ -54,11 +54,11 @@ export function failureOf(error: unknown, requestId: string): Failure {
       message: error.message,
       headers: { 'retry-after': String(DATABASE_RETRY_SECONDS) },
     })
-  if (error instanceof OutOfSpace)
+  if (outOfSpaceIn(error))
     return undeclared({
       status: 507,
       code: 'INSUFFICIENT_STORAGE',
-      message: 'The server has no room left; nothing was changed',
+      message: NO_ROOM,
     })
   return undeclared({
     status: 500,

@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, type Writable } from 'node:stream'
+import { OutOfSpace } from '../../platform/outages.ts'
 import type { TreePath, Value } from '../names.ts'
 import { environmentOf, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
@@ -58,7 +59,7 @@ export interface GitProcess extends AsyncDisposable {
   readonly stdout: Readable
   /** Present when the command's stdin is 'open'. */
   readonly stdin: Writable | undefined
-  /** Settles when the process is gone: with its exit code, or with a GitError, a GitTimeout or the signal's reason. */
+  /** Settles when the process is gone: with its exit code, or with a GitError, OutOfSpace, a GitTimeout or the signal's reason. */
   readonly done: Promise<number>
   /** Kills the process and waits until it is gone. */
   stop(): Promise<void>
@@ -137,6 +138,9 @@ class OutputTooLarge extends Error {
     super(`git ${verb} printed more than ${maxBytes} bytes`)
   }
 }
+
+/** How the system says it, through git, in the language that git is told to speak. */
+const FULL_DISK = /: (No space left on device|Disk quota exceeded)$/m
 
 const MAX_STDERR_BYTES = 16 * 1024
 const GRACE_MS = 2000
@@ -246,7 +250,8 @@ function launch(
       else if (!cause && code !== null && accept.includes(code)) resolve(code)
       else {
         const said = stderr.toString('utf8')
-        reject(new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause))
+        const error = new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause)
+        reject(FULL_DISK.test(said) ? new OutOfSpace(`git ${verb} had no room`, { cause: error }) : error)
       }
     }
     child.once('error', (error) => settle(null, null, error))
