@@ -18,6 +18,7 @@ import type { Log } from './platform/log.ts'
 import { createRegistry } from './platform/metrics.ts'
 import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
+import { startWatchdog } from './platform/watchdog.ts'
 import type { Schema } from './schema.ts'
 import { requireSameData } from './secrets/data-identity.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
@@ -51,12 +52,15 @@ export async function startApp(deps: AppDeps) {
     listener.closeAllConnections()
   })
   const registry = createRegistry()
+  const { underWay, stop: stopWatchdog } = startWatchdog({ log, registry })
+  starting.defer(async () => stopWatchdog())
   const doors = createDoors({ baseUrl, config })
   const server = serve(listener, {
     doors: doors.closed,
     addressOf: createAddressReader(config.trustedProxies),
     unreadable: unreadableEnvelope,
     metrics: createRequestMetrics(registry),
+    underWay,
     log,
   })
 
@@ -98,7 +102,15 @@ export async function startApp(deps: AppDeps) {
   const { services, handlers, work, close } = await createModules({ ...base, passwords })
   starting.defer(() => close())
   const { shutdownMs } = config
-  const background = startBackground(work, { database, clock, stopwatch, log, registry, shutdownMs })
+  const background = startBackground(work, {
+    database,
+    clock,
+    stopwatch,
+    log,
+    registry,
+    underWay,
+    shutdownMs,
+  })
   let stopping = false
   const isStopping = () => stopping
   server.open(doors.open({ ...base, services, handlers, isStopping, checkOutput }))
