@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { createPostgres } from '@trellis/server/testing'
 import { failToStart, ownerKeyIn, startServer, withDataDirectory } from './server-process.ts'
 
 describe('the first start', () => {
@@ -92,7 +93,11 @@ describe('the first start', () => {
       const { exitCode, said } = await failToStart(data, { TRELLIS_LISTEN: `127.0.0.1:${port}` })
       squatter.close()
       assert.equal(exitCode, 1)
-      assert.match(said, new RegExp(`^[^\\n]*address already in use[^\\n]*:${port}\\n$`))
+      assert.equal(
+        said,
+        'Trellis cannot listen: another program listens there. Stop it, or set TRELLIS_LISTEN to another ' +
+          `(listen EADDRINUSE: address already in use 127.0.0.1:${port}).\n`,
+      )
       const server = await startServer(data)
       await server.client(await ownerKeyIn(data)).repos.create({ name: 'hello' })
       assert.equal(await server.stop(), 0)
@@ -102,8 +107,56 @@ describe('the first start', () => {
     withDataDirectory(async (data) => {
       const { exitCode, said } = await failToStart(data, {
         TRELLIS_DATABASE_URL: 'postgres://ana:geheim@127.0.0.1:1/trellis',
+        TRELLIS_DATABASE_WAIT_SECONDS: '0',
       })
       assert.equal(exitCode, 1)
-      assert.match(said, /^connect ECONNREFUSED 127\.0\.0\.1:1\n$/)
+      assert.equal(
+        said,
+        'The database at 127.0.0.1:1/trellis cannot be reached: look whether PostgreSQL runs there and ' +
+          'TRELLIS_DATABASE_URL is right (connect ECONNREFUSED 127.0.0.1:1).\n',
+      )
+    }))
+
+  it('says in a line what is wrong with the database', async () => {
+    await using database = await createPostgres()
+    const url = new URL(database.url ?? '')
+    const failures: [Record<string, string>, RegExp][] = [
+      [{ pathname: '/nowhere' }, /nowhere is not there: create it, .*TRELLIS_DATABASE_URL/],
+      [{ username: 'nobody' }, /does not let us in: set the user and the password/],
+      [{ search: '?sslmode=verify-full' }, /could not be spoken to over TLS: look at sslmode/],
+    ]
+    await withDataDirectory(async (data) => {
+      for (const [changes, words] of failures) {
+        const { exitCode, said } = await failToStart(data, {
+          TRELLIS_DATABASE_URL: Object.assign(new URL(url), changes).href,
+        })
+        assert.equal(exitCode, 1)
+        assert.match(said, words)
+        assert.match(said, /^The database at [^\n]+\n$/)
+      }
+    })
+  })
+
+  it('says in a line what is wrong with the data directory', () =>
+    withDataDirectory(async (root) => {
+      await writeFile(join(root, 'file'), '')
+      await mkdir(join(root, 'broken'))
+      await writeFile(
+        join(root, 'broken/trellis.db'),
+        'this is no database, whatever its name says\n'.repeat(99),
+      )
+      const failures: [string, RegExp][] = [
+        ['file', /is no directory, or something above it is none: move that file away/],
+        ['file/below', /is no directory, or something above it is none: move that file away/],
+        ['broken', /is no database of SQLite: move it away, or restore a backup/],
+        // The system lets nobody make anything there, not even root.
+        ['/sys/trellis', /may not be written by the user|is read-only: mount it for writing/],
+      ]
+      for (const [path, words] of failures) {
+        const { exitCode, said } = await failToStart(path.startsWith('/') ? path : join(root, path), {})
+        assert.equal(exitCode, 1)
+        assert.match(said, words)
+        assert.match(said, /^The [^\n]+\n$/)
+      }
     }))
 })

@@ -20,17 +20,15 @@ describe('two processes over one PostgreSQL', () => {
     env = { TRELLIS_DATABASE_URL: database.url, TRELLIS_SECRET: SECRET, TRELLIS_OWNER_KEY: OWNER_KEY }
     ended = Promise.withResolvers()
     const started = Promise.withResolvers<void>()
-    // Each has a data directory of its own, as on two machines.
-    working = withDataDirectory((first) =>
-      withDataDirectory(async (second) => {
-        const both = await Promise.allSettled([startServer(first, env), startServer(second, env)])
-        servers = both.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-        for (const outcome of both) if (outcome.status === 'rejected') started.reject(outcome.reason)
-        started.resolve()
-        await ended.promise
-        assert.deepEqual(await Promise.all(servers.map((server) => server.stop())), [0, 0])
-      }),
-    )
+    // They share a data directory, as two machines do over a network.
+    working = withDataDirectory(async (data) => {
+      const both = await Promise.allSettled([startServer(data, env), startServer(data, env)])
+      servers = both.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+      for (const outcome of both) if (outcome.status === 'rejected') started.reject(outcome.reason)
+      started.resolve()
+      await ended.promise
+      assert.deepEqual(await Promise.all(servers.map((server) => server.stop())), [0, 0])
+    })
     await Promise.race([started.promise, working])
   })
   after(async () => {
@@ -124,6 +122,13 @@ describe('two processes over one PostgreSQL', () => {
     const { error } = await safe(at(0, token).repos.list({}))
     assert.ok(isDefinedError(error) && error.code === 'UNAUTHENTICATED')
   })
+
+  it('let no third in that has a data directory of its own, and say why', () =>
+    withDataDirectory(async (data) => {
+      const { exitCode, said } = await failToStart(data, env)
+      assert.equal(exitCode, 1)
+      assert.match(said, /^The repositories of this database are in another data directory than [^\n]+\n$/)
+    }))
 
   it('let no third in that has another secret, and say why', () =>
     withDataDirectory(async (data) => {

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { startBackground } from './background/background.ts'
 import { openDatabase } from './db/database.ts'
 import { unreadableEnvelope } from './doors/api/envelope.ts'
@@ -15,12 +15,16 @@ import { createScryptPasswords, type Passwords } from './people/passwords.ts'
 import { createRanges, isLoopback } from './platform/addresses.ts'
 import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { inWords, openDataDirectory } from './platform/data-directory.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import { createRegistry } from './platform/metrics.ts'
 import { makePrivateDirectory } from './platform/private-directory.ts'
+import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
+import { startWatchdog } from './platform/watchdog.ts'
 import type { Schema } from './schema.ts'
+import { requireSameData } from './secrets/data-identity.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
 
 interface AppDeps {
@@ -66,28 +70,38 @@ export async function startApp(deps: AppDeps) {
     bytesPerSecond: connections.bodyBytesPerSecond,
     patienceMs: SLOW_BODY_PATIENCE_MS,
   })
+  const { underWay, stop: stopWatchdog } = startWatchdog({ log, registry })
+  starting.defer(async () => stopWatchdog())
   const doors = createDoors({ baseUrl, config })
   const server = serve(listener, {
     doors: doors.closed,
     addressOf: createAddressReader(trustedProxies),
     unreadable: unreadableEnvelope,
     metrics,
+    underWay,
     log,
   })
 
   await requireGit()
-  const dataDir = resolve(config.data)
-  await makePrivateDirectory(dataDir)
-  const serverKey = await loadServerKey(config.secret, dataDir)
+  const dataDir = await openDataDirectory(config.data)
+  const serverKey = await inWords(dataDir, () => loadServerKey(config.secret, dataDir))
+  await inWords(dataDir, () => makePrivateDirectory(dataDir))
   const database = await openDatabase<Schema>(
     config.database.url
       ? { postgres: config.database.url, poolSize: config.database.poolSize }
       : { sqlite: join(dataDir, 'trellis.db') },
-    { onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }) },
+    {
+      waitMs: config.database.waitMs,
+      onWaiting: (waiting) => log.warn('waiting for the database', { ...waiting }),
+      onOutage: (error) => log.error('the database cannot be reached', { error }),
+      onOutageOver: (outage) => log.info('the database can be reached again', { ...outage }),
+      onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }),
+    },
   )
   starting.defer(() => database.close())
   await requireSameKey(database, serverKey)
-  const scratch = await claimScratch(join(dataDir, 'scratch'))
+  await inWords(dataDir, () => requireSameData(database, dataDir))
+  const scratch = await inWords(dataDir, () => claimScratch(join(dataDir, 'scratch')))
   starting.defer(() => scratch.remove())
 
   const passwords = deps.passwords ?? starting.adopt(createScryptPasswords(), (hashers) => hashers.close())
@@ -97,6 +111,7 @@ export async function startApp(deps: AppDeps) {
     serverKey,
     dataDir,
     scratch,
+    room: watchRoom(dataDir),
     baseUrl,
     clock,
     stopwatch,
@@ -107,7 +122,15 @@ export async function startApp(deps: AppDeps) {
   const { services, handlers, work, close } = await createModules({ ...base, passwords })
   starting.defer(() => close())
   const { shutdownMs } = config
-  const background = startBackground(work, { database, clock, stopwatch, log, registry, shutdownMs })
+  const background = startBackground(work, {
+    database,
+    clock,
+    stopwatch,
+    log,
+    registry,
+    underWay,
+    shutdownMs,
+  })
   let stopping = false
   const isStopping = () => stopping
   server.open(doors.open({ ...base, services, handlers, isStopping, checkOutput }))

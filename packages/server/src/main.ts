@@ -1,10 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
-import { SchemaTooNew } from './db/migrate.ts'
-import { GitUnusable } from './git/process/version.ts'
-import { type Config, ConfigError, parseConfig } from './platform/config.ts'
+import { type Config, parseConfig } from './platform/config.ts'
 import { createLog } from './platform/log.ts'
-import { OtherServerKey } from './secrets/server-key.ts'
+import { StartError } from './platform/start-error.ts'
 
 // Packs that stream through are memory outside the heap. By default V8 answers every 32 MiB of it with a collection of
 // everything, which costs more than the streaming; with this it is weighed together with the heap.
@@ -67,21 +65,9 @@ The API is described at ${url}/reference
 `
 }
 
-/** A host name with several addresses fails with an error for each, and no words of its own. */
-function wordsOf(error: Error): string {
-  return error instanceof AggregateError
-    ? error.errors.map((each: Error) => each.message).join('\n')
-    : error.message
-}
-
 main().catch((error: unknown) => {
-  // What a person can mend is told in words; the rest with its stack.
-  const readable =
-    error instanceof ConfigError ||
-    error instanceof SchemaTooNew ||
-    error instanceof GitUnusable ||
-    error instanceof OtherServerKey ||
-    (error instanceof Error && 'code' in error)
-  process.stderr.write(`${readable ? wordsOf(error) : error instanceof Error ? error.stack : error}\n`)
+  // What an operator can mend is told in words; the rest with its stack.
+  const told = error instanceof StartError ? error.message : error instanceof Error ? error.stack : error
+  process.stderr.write(`${told}\n`)
   process.exitCode = 1
 })

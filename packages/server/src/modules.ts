@@ -22,6 +22,7 @@ import { createEgress } from './platform/egress.ts'
 import type { NewId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import type { Registry } from './platform/metrics.ts'
+import type { Room } from './platform/room.ts'
 import { SCRATCH_BEAT_MS, type Scratch } from './platform/scratch.ts'
 import { createThrottles, type Throttles } from './platform/throttles.ts'
 import { createReposModule } from './repos/module.ts'
@@ -39,6 +40,8 @@ export interface Base {
   serverKey: ServerKey
   dataDir: string
   scratch: Scratch
+  /** Whether there is any in the data directory. */
+  room: Room
   /** Where clients reach this server. */
   baseUrl: string
   clock: Clock

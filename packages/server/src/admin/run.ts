@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
-import { SchemaTooNew, SchemaTooOld } from '../db/migrate.ts'
-import { GitUnusable } from '../git/process/version.ts'
-import { ConfigError, parseConfig } from '../platform/config.ts'
+import { parseConfig } from '../platform/config.ts'
+import { StartError } from '../platform/start-error.ts'
 import { backup } from './backup.ts'
 import { type Circumstances, type Command, Unfit } from './command.ts'
 import { restore } from './restore.ts'
@@ -56,12 +55,10 @@ function parse(command: Command, args: string[]) {
   }
 }
 
-const READABLE = [Unfit, ConfigError, SchemaTooNew, SchemaTooOld, GitUnusable]
-
 /** What a person can mend is told in words; the rest with its stack. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('\n')
   if (!(error instanceof Error)) return String(error)
-  const isReadable = READABLE.some((kind) => error instanceof kind) || 'code' in error
+  const isReadable = error instanceof Unfit || error instanceof StartError || 'code' in error
   return isReadable ? error.message : (error.stack ?? error.message)
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../platform/log.ts'
 import { createRegistry, type Registry } from '../platform/metrics.ts'
+import { createUnderWay } from '../platform/under-way.ts'
 import type { Database, Schema } from '../schema.ts'
 import { createSqlite, onEachDatabase, useDatabase } from '../testing/index.ts'
 import { startBackground } from './background.ts'
@@ -22,7 +23,15 @@ function start(
   const logged: string[] = []
   const registry: Registry = createRegistry()
   const log = createLog('debug', (lines) => logged.push(lines))
-  const background = startBackground(works, { database, clock, stopwatch, log, registry, shutdownMs })
+  const background = startBackground(works, {
+    database,
+    clock,
+    stopwatch,
+    log,
+    registry,
+    underWay: createUnderWay(1_000),
+    shutdownMs,
+  })
   return {
     ...background,
     logged: () => {

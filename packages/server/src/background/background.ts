@@ -3,7 +3,9 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Registry } from '../platform/metrics.ts'
+import { DatabaseUnavailable } from '../platform/outages.ts'
 import { watchSteadiness } from '../platform/steadiness.ts'
+import type { UnderWay } from '../platform/under-way.ts'
 import type { Database } from '../schema.ts'
 import { periodic } from './periodic.ts'
 import type { Running, Tools, Work } from './work.ts'
@@ -15,6 +17,7 @@ interface BackgroundDeps {
   stopwatch: Stopwatch
   log: Log
   registry: Registry
+  underWay: UnderWay
   shutdownMs: number
 }
 
@@ -25,8 +28,8 @@ const WORKERS_KEPT_MS = 60 * 60_000
 
 /** Starts everything that goes on beside the requests. Each is logged, measured, and stopped with the server. */
 export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
-  const { database, clock, stopwatch, log, registry, shutdownMs } = deps
-  const measure = createMeasure(registry, clock)
+  const { database, clock, stopwatch, log, registry, underWay, shutdownMs } = deps
+  const measure = createMeasure({ registry, clock, underWay })
   const tools: Tools = {
     database,
     clock,
@@ -34,6 +37,11 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
     isSteady: watchSteadiness({ clock, stopwatch }),
     log,
     shutdownMs,
+    complain(message, { error, ...about }) {
+      // Each piece of work notices an outage, again and again. Whoever opened the database tells of it, once.
+      if (error instanceof DatabaseUnavailable) log.debug(message, { ...about, reason: error.message })
+      else log.error(message, { ...about, error })
+    },
     async attempt(name, work, { signal, item } = {}) {
       const ended = measure(name)
       try {
@@ -44,7 +52,7 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
         // What was told to stop may end however it likes.
         const isFailure = !signal?.aborted
         ended(isFailure ? 'failure' : 'stopped')
-        if (isFailure) log.error('background work failed', { work: name, ...(item && { item }), error })
+        if (isFailure) tools.complain('background work failed', { work: name, ...(item && { item }), error })
         return false
       }
     },
@@ -84,7 +92,11 @@ export function startBackground(works: readonly Work[], deps: BackgroundDeps) {
 }
 
 /** Counts and times each piece of work, for Prometheus. */
-function createMeasure(registry: Registry, clock: Clock) {
+function createMeasure({
+  registry,
+  clock,
+  underWay,
+}: Pick<BackgroundDeps, 'registry' | 'clock' | 'underWay'>) {
   const labelNames = ['work'] as const
   const registers = [registry]
   const durations = new Histogram({
@@ -100,7 +112,7 @@ function createMeasure(registry: Registry, clock: Clock) {
     labelNames: ['work', 'outcome'],
     registers,
   })
-  const underWay = new Gauge({
+  const running = new Gauge({
     name: 'trellis_background_running',
     help: 'Pieces of background work under way now',
     labelNames,
@@ -113,11 +125,11 @@ function createMeasure(registry: Registry, clock: Clock) {
     registers,
   })
   return (work: string) => {
-    const began = performance.now()
-    underWay.inc({ work })
+    const activity = underWay.begin({ route: `background: ${work}` })
+    running.inc({ work })
     return (outcome: 'success' | 'failure' | 'stopped'): void => {
-      underWay.dec({ work })
-      durations.observe({ work }, (performance.now() - began) / 1000)
+      running.dec({ work })
+      durations.observe({ work }, underWay.end(activity) / 1000)
       runs.inc({ work, outcome })
       if (outcome === 'success') succeeded.set({ work }, clock() / 1000)
     }

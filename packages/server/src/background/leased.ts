@@ -56,7 +56,7 @@ const newWorker = (): { id: string; lease: Lease } => ({ id: randomUUIDv7(), lea
 
 function startWorker<Item>(
   spec: LeasedWork<Item>,
-  { database, clock, stopwatch, log, attempt, shutdownMs }: Tools,
+  { database, clock, stopwatch, complain, attempt, shutdownMs }: Tools,
 ): Running {
   const { name, concurrency, leaseMs, bell, keyOf } = spec
   const inHand = new Map<string, { item: Item; done: Promise<void> }>()
@@ -134,7 +134,7 @@ function startWorker<Item>(
     again = true
     claiming ??= claimAll()
       .catch((error: unknown) => {
-        if (!stopping) log.error('background work could not be taken', { work: name, error })
+        if (!stopping) complain('background work could not be taken', { work: name, error })
       })
       .finally(() => {
         claiming = undefined
@@ -145,7 +145,7 @@ function startWorker<Item>(
 
   const tend = () =>
     beat().catch((error: unknown) => {
-      if (!stopping) log.error('a worker could not say that it lives', { work: name, error })
+      if (!stopping) complain('a worker could not say that it lives', { work: name, error })
     })
 
   bell.listen(look)

@@ -22,7 +22,7 @@ export function periodic(job: PeriodicJob): Work {
   const { name, everyMs, where, atStart = false, deletesByClock = false, run } = job
   return {
     name,
-    start({ database, clock, isSteady, attempt, log }) {
+    start({ database, clock, isSteady, attempt, log, complain }) {
       const stopping = new AbortController()
       const { signal } = stopping
       let last: Promise<void> = Promise.resolve()
@@ -44,7 +44,7 @@ export function periodic(job: PeriodicJob): Work {
       }
       const onceForAll = async () => {
         const isOurs = await takeTurn(database, { name, everyMs, now: clock() }).catch((error: unknown) => {
-          if (!signal.aborted) log.error('background work could not take its turn', { work: name, error })
+          if (!signal.aborted) complain('background work could not take its turn', { work: name, error })
           return false
         })
         if (isOurs) await once()

@@ -25,6 +25,8 @@ export interface Tools {
   /** Whether the clock can be trusted with what cannot be undone. */
   isSteady(): boolean
   log: Log
+  /** Logs what went wrong, if it is news. */
+  complain(message: string, about: { error: unknown; [field: string]: unknown }): void
   /** Runs a piece of work, measured. A failure is logged and goes no further: false, too, when `signal` stopped it. */
   attempt(
     name: string,

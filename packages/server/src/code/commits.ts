@@ -16,6 +16,7 @@ import { InvalidTree } from '../git/objects/tree-editor.ts'
 import type { QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
+import { isOutage } from '../platform/outages.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Landings } from './landing.ts'
 import type { Means } from './ref-rules.ts'
@@ -77,7 +78,9 @@ export function createCommitsService(deps: CommitsDeps) {
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, quarantined: QuarantinedRepo): Promise<PackInfo> {
     const pack = await packs.adopt(quarantined.objectsDir).catch((cause: unknown) => {
-      throw new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
+      throw isOutage(cause)
+        ? cause
+        : new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
     return pack
   }

@@ -17,6 +17,7 @@ import type { Git } from '../git/process/command.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Egress } from '../platform/egress.ts'
 import { Fault, invalid } from '../platform/fault.ts'
+import { type Room, requireRoom } from '../platform/room.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { tooManyRefs } from './landing.ts'
@@ -29,6 +30,7 @@ interface ImportsDeps {
   egress: Egress
   git: Git
   packs: PackStore
+  room: Room
   clock: Clock
   scratchDir: string
   limits: { repoBytes: number; refsPerRepo: number }
@@ -59,7 +61,7 @@ export type ImportsService = ReturnType<typeof createImportsService>
 
 /** Brings a repository from elsewhere: all of it or, when anything goes wrong, nothing. */
 export function createImportsService(deps: ImportsDeps) {
-  const { database, events, repos, egress, git, packs, clock, scratchDir, limits } = deps
+  const { database, events, repos, egress, git, packs, room, clock, scratchDir, limits } = deps
 
   async function fetchRemote({
     caller,
@@ -116,6 +118,7 @@ export function createImportsService(deps: ImportsDeps) {
       const url = parseUrl(input.url)
       repos.requireMayCreate(caller)
       await repos.requireFree(caller, input.name)
+      await requireRoom(room)
       const scratch = join(scratchDir, `import-${randomBytes(8).toString('hex')}`)
       await mkdir(scratch, { recursive: true })
       try {

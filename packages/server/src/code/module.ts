@@ -53,7 +53,7 @@ interface CodeNeeds extends Base {
 
 /** Everything about what is in repositories, put together. */
 export async function createCodeModule(needs: CodeNeeds) {
-  const { config, dataDir, scratch, registry, database, repos, egress } = needs
+  const { config, dataDir, scratch, room, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createProcessPool({ size: config.git.processes })
   const launchers = createLaunchers()
@@ -64,6 +64,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const cache = createCloneCache({
     dir: join(scratch.path, 'clones'),
     maxBytes: config.git.cloneCacheBytes,
+    hasRoom: async () => !(await room.isShort()),
     onRead: createCloneCounter(registry),
   })
   watchGit(registry, { pool, cache })
@@ -83,6 +84,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     packs,
     directories,
     health,
+    room,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })

@@ -9,6 +9,7 @@ import { GitOverLimit } from '../git/process/allowances.ts'
 import { formatPushProgress, formatPushReport, keepAlive } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
+import { DatabaseUnavailable, NO_ROOM, outOfSpaceIn } from '../platform/outages.ts'
 import { inPushReport } from '../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
@@ -173,12 +174,15 @@ export function createPushService(deps: PushDeps) {
       using _beat = every(KEEP_ALIVE_MS, () => write(keepAlive(capabilities)))
       const examined = await takePush().catch((error: unknown): Examined => {
         // Git shows its user nothing of an answer that is not a report.
+        if (outOfSpaceIn(error)) return refuseAll(NO_ROOM)
         if (!(error instanceof PackRejected || error instanceof Fault)) throw error
         return refuseAll(error.message)
       })
       const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime, or no room is left: said for every ref, in the report.
         if (error instanceof Fault) return inPushReport(error)
+        if (error instanceof DatabaseUnavailable) return error.message
+        if (outOfSpaceIn(error)) return NO_ROOM
         throw error
       })
       const isKept = typeof landed !== 'string' && [...landed.values()].includes(null)

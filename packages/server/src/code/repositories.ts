@@ -6,7 +6,9 @@ import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
+import { isOutage } from '../platform/outages.ts'
 import { createRecent } from '../platform/recent.ts'
+import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
@@ -18,6 +20,7 @@ interface RepositoriesDeps {
   packs: PackStore
   directories: WorkingDirectories
   health: PackHealth
+  room: Room
   /** Below this each repository has the directory it is served from. */
   workDir: string
   /** Below this, what is being received and has not been accepted yet. */
@@ -32,7 +35,7 @@ export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, directories, health, workDir, quarantineDir } = deps
+  const { db, git, packs, directories, health, room, workDir, quarantineDir } = deps
   const cached = createRecent<string, { version: number; refs: Ref[] }>({
     maxEntries: CACHED_REPOSITORIES,
     weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
@@ -68,9 +71,10 @@ export function createRepositories(deps: RepositoriesDeps) {
     })
   }
 
-  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as on a full disk or of damaged packs. */
+  /** Throws REPO_WORKSPACE_REQUIRED when the directory cannot be made, as of damaged packs. */
   async function lease(repo: RepoRow): Promise<Disposable> {
     return prepare(repo).catch(async (error: unknown) => {
+      if (isOutage(error)) throw error
       const cause = await health.diagnose(repo, error)
       throw cause instanceof Fault
         ? cause
@@ -111,15 +115,17 @@ export function createRepositories(deps: RepositoriesDeps) {
     /** What to throw of an error that happened under a lease. */
     diagnose: health.diagnose,
 
-    /** Like `withGit`, with a place for new objects that is gone afterwards. */
-    withQuarantine: <T>(
+    /** Like `withGit`, with a place for new objects that is gone afterwards. Throws OutOfSpace. */
+    async withQuarantine<T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
       work: (quarantined: QuarantinedRepo, opened: OpenRepo) => Promise<T>,
-    ): Promise<T> =>
-      withGit(repo, signal, (opened) =>
+    ): Promise<T> {
+      await requireRoom(room)
+      return withGit(repo, signal, (opened) =>
         withQuarantine(opened, quarantineDir, (quarantined) => work(quarantined, opened)),
-      ),
+      )
+    },
 
     async refList(repo: RepoRow): Promise<RefList> {
       const known = await refs(repo)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import { type Generated, sql } from 'kysely'
+import { OutOfSpace } from '../platform/outages.ts'
 import { onEachDatabase, useDatabase } from '../testing/databases.ts'
-import { Duplicate, OutOfSpace } from './database.ts'
+import { Duplicate } from './database.ts'
 import type { Migration } from './migrations/index.ts'
 
 interface Notes {

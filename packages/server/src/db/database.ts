@@ -3,12 +3,11 @@ import type { DialectName, OpenDialect } from './dialect.ts'
 import { migrate, requireCurrent } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { type LongTransaction, type OpenTransactions, trackTransactions } from './open-transactions.ts'
+import { type OutageListener, trackOutages } from './outages.ts'
 import { openPostgres } from './postgres/open.ts'
 import { runDirectly } from './prepared.ts'
+import { reach } from './reaching.ts'
 import { openSqlite } from './sqlite/open.ts'
-
-/** A storage that has no room left. Nothing of the transaction was kept. */
-export class OutOfSpace extends Error {}
 
 /** Something that must be unique would have been there twice. Nothing of the transaction was kept. */
 export class Duplicate extends Error {}
@@ -18,8 +17,8 @@ export interface Database<Schema> {
   /** For reading. Writers ask for a transaction in their signature, and get it from `transact`. */
   readonly db: Kysely<Schema>
   /**
-   * Runs `work` in one transaction; where the database asks for it, from the start again. Throws `OutOfSpace` and
-   * `Duplicate`, whatever the database calls them. `work` must wait for nothing but the database: others are waiting for
+   * Runs `work` in one transaction; where the database asks for it, from the start again. Throws `OutOfSpace`,
+   * `Duplicate` and `DatabaseUnavailable`, whatever the database calls them. `work` must wait for nothing but the database: others are waiting for
    * it, and what it waits for may be one of them. Another transaction inside it throws.
    */
   transact<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
@@ -34,7 +33,10 @@ export interface Database<Schema> {
 
 export type DatabaseLocation = { sqlite: string } | { postgres: string; poolSize: number }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends OutageListener {
+  /** How long to wait for one that cannot be reached yet. */
+  waitMs?: number
+  onWaiting?(waiting: { ms: number; error: unknown }): void
   steps?: readonly Migration[]
   /** Refuse a database that is not up to date instead of bringing it there: another process may be using it. */
   asItIs?: boolean
@@ -53,23 +55,21 @@ export async function openDatabase<Schema>(
 ): Promise<Database<Schema>> {
   const { steps = migrations, onLongTransaction = () => {} } = options
   const dialect =
-    'sqlite' in location ? openSqlite(location.sqlite) : openPostgres(location.postgres, location)
+    'sqlite' in location
+      ? openSqlite(location.sqlite)
+      : openPostgres(location.postgres, { ...location, outages: trackOutages(options) })
   const db = new Kysely<Schema>({ dialect: dialect.kysely })
   if (dialect.reads) runDirectly(db, dialect.reads)
   const open = trackTransactions(options.longTransactionMs ?? LONG_TRANSACTION_MS, onLongTransaction)
   const committed = new WeakMap<Transaction<Schema>, (() => void)[]>()
-  const transact = transactOn(db, dialect, open, (tx) => {
+  const onCommitted = (tx: Transaction<Schema>) => {
     for (const callback of committed.get(tx) ?? []) callback()
-  })
+  }
   const database: Database<Schema> = {
     dialect: dialect.name,
     db,
-    transact,
-    transactAlone: (work) =>
-      transact(async (tx) => {
-        await dialect.lockExclusively(tx)
-        return work(tx)
-      }),
+    transact: transactOn({ db, dialect, open, onCommitted, run: dialect.transact }),
+    transactAlone: transactOn({ db, dialect, open, onCommitted, run: dialect.transactAlone }),
     afterCommit: (tx, callback) => {
       const callbacks = committed.get(tx)
       if (callbacks) callbacks.push(callback)
@@ -90,35 +90,42 @@ export async function openDatabase<Schema>(
     },
   }
   try {
+    await reach(() => dialect.reach(), { waitMs: 0, ...options })
     await database.transactAlone((tx) =>
       options.asItIs ? requireCurrent(tx, steps) : migrate(tx, dialect, steps),
     )
   } catch (error) {
     await database.close()
-    throw error
+    throw dialect.inWords(error) ?? error
   }
   return database
 }
 
-function transactOn<Schema>(
-  db: Kysely<Schema>,
-  dialect: OpenDialect,
-  open: OpenTransactions,
-  onCommitted: (tx: Transaction<Schema>) => void,
-): Database<Schema>['transact'] {
+function transactOn<Schema>({
+  db,
+  dialect,
+  open,
+  onCommitted,
+  run,
+}: {
+  db: Kysely<Schema>
+  dialect: OpenDialect
+  open: OpenTransactions
+  onCommitted(tx: Transaction<Schema>): void
+  run: OpenDialect['transact']
+}): Database<Schema>['transact'] {
   return async (work) => {
     const openedBy = open.opener()
     for (let attempt = 1; ; attempt++) {
       let transaction: Transaction<Schema> | undefined
       try {
-        const result = await dialect.transact(db, (tx) => {
+        const result = await run(db, (tx) => {
           transaction = tx
           return open.run(openedBy, () => work(tx))
         })
         if (transaction) onCommitted(transaction)
         return result
       } catch (error) {
-        if (dialect.isOutOfSpace(error)) throw new OutOfSpace('The storage is full', { cause: error })
         if (dialect.isDuplicate(error)) throw new Duplicate('A unique value is taken', { cause: error })
         if (attempt === ATTEMPTS || !dialect.isRetryable(error)) throw error
       }

@@ -1,4 +1,4 @@
-import type { Dialect, Kysely, QueryExecutorProvider, Transaction } from 'kysely'
+import type { Dialect, Kysely, Transaction } from 'kysely'
 import type { Direct } from './prepared.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
@@ -24,12 +24,15 @@ export interface OpenDialect {
   /** Where prepared queries run at once, of a database that need not be waited for. */
   reads?: Direct
   transact<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  /** Keeps out whoever else calls it: only one process migrates or initialises at a time, for as long as it takes. */
+  transactAlone<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  /** Throws when it cannot be reached. */
+  reach(): Promise<void>
+  /** What an operator can do about a start that failed; undefined where that is not known. */
+  inWords(error: unknown): Error | undefined
   close<Schema>(db: Kysely<Schema>): Promise<void>
-  /** Held to the end of the transaction: only one process migrates or initialises at a time. */
-  lockExclusively(tx: QueryExecutorProvider): Promise<void>
   /** Whether the database gave up on a transaction for reasons that running it again will cure. */
   isRetryable(error: unknown): boolean
-  isOutOfSpace(error: unknown): boolean
   /** Whether a row would have been the second with something that must be unique. */
   isDuplicate(error: unknown): boolean
 }

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { it } from 'node:test'
 import { sql } from 'kysely'
+import { StartError } from '../platform/start-error.ts'
 import { onEachDatabase, type TestDatabase } from '../testing/databases.ts'
 import { type Database, openDatabase } from './database.ts'
-import { SchemaTooNew } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 
 interface Marks {
@@ -101,7 +101,7 @@ onEachDatabase('migrations', (create) => {
     withStore(async (store) => {
       await withOpen(store, steps, async () => {})
       await assert.rejects(openDatabase(store.location, { steps: steps.slice(0, 1) }), (error) => {
-        assert.ok(error instanceof SchemaTooNew)
+        assert.ok(error instanceof StartError)
         assert.equal(
           error.message,
           'The database has schema version 2, but this Trellis knows only up to 1. ' +

@@ -1,9 +1,10 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { StartError } from '../platform/start-error.ts'
 import type { OpenDialect } from './dialect.ts'
 import type { Migration } from './migrations/index.ts'
 
 /** The database was written by a newer Trellis than this one. */
-export class SchemaTooNew extends Error {
+export class SchemaTooNew extends StartError {
   constructor(found: number, known: number) {
     super(
       `The database has schema version ${found}, but this Trellis knows only up to ${known}. ` +
@@ -13,7 +14,7 @@ export class SchemaTooNew extends Error {
 }
 
 /** The database was last used by an older Trellis, and this is not the time to bring it up to date. */
-export class SchemaTooOld extends Error {
+class SchemaTooOld extends StartError {
   constructor(found: number, known: number) {
     super(
       `The database has schema version ${found}, and this Trellis would bring it to ${known}. ` +

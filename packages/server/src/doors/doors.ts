@@ -4,6 +4,7 @@ import { implement } from '../operations/implement.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Registry } from '../platform/metrics.ts'
+import type { Room } from '../platform/room.ts'
 import type { Database } from '../schema.ts'
 import type { ServerKey } from '../secrets/server-key.ts'
 import { createDiscovery } from './agents/discovery.ts'
@@ -27,6 +28,7 @@ import { createForms } from './pages/forms.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
+import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
 
@@ -46,6 +48,7 @@ interface DoorsDeps {
   registry: Registry
   clock: Clock
   stopwatch: Stopwatch
+  room: Room
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -132,7 +135,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...createPageRoutes({
           baseUrl,
           limits,
-          isReady: async () => !deps.isStopping() && (await database.answers()),
+          whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),

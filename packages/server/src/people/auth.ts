@@ -2,6 +2,7 @@ import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError, type BetterAuthOptions, betterAuth } from 'better-auth'
 import { bearer } from 'better-auth/plugins/bearer'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import { unhidden } from '../db/refusals.ts'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
@@ -39,7 +40,7 @@ const idPrefixes: Record<string, IdPrefix> = {
 
 /** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
 export function createAuth({ database, newId, signUp, providers, ...deps }: AuthDeps) {
-  return betterAuth({
+  const auth = betterAuth({
     baseURL: deps.baseUrl,
     basePath: '/api/auth',
     secret: deps.secret,
@@ -147,4 +148,13 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
         : []),
     ],
   })
+  // It takes a database that cannot be asked for an account that could not be made, or a session that is not there.
+  return {
+    handler: (request: Request) => unhidden(() => auth.handler(request)),
+    getSession: (headers: Headers) => unhidden(() => auth.api.getSession({ headers })),
+    signUp: (body: { email: string; password: string; name: string }) =>
+      unhidden(() => auth.api.signUpEmail({ body, asResponse: true })),
+    signIn: (body: { email: string; password: string }) =>
+      unhidden(() => auth.api.signInEmail({ body, asResponse: true })),
+  }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ConfigError, parseConfig } from './config.ts'
+import { parseConfig } from './config.ts'
+import { StartError } from './start-error.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -9,7 +10,7 @@ function problemsOf(env: Env): string[] {
   try {
     parseConfig(env)
   } catch (error) {
-    assert.ok(error instanceof ConfigError)
+    assert.ok(error instanceof StartError)
     const [head, ...problems] = error.message.split('\n')
     assert.equal(head, 'The configuration has problems:')
     return problems.map((line) => {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isAddressRange } from './addresses.ts'
+import { StartError } from './start-error.ts'
 
 const MB = 1024 * 1024
 const GB = 1024 * MB
@@ -64,6 +65,11 @@ export const settings = {
     z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://'),
   ),
   TRELLIS_DATABASE_POOL: defaulted('Connections to PostgreSQL, per process.', '10', wholeNumber(2, 1000)),
+  TRELLIS_DATABASE_WAIT_SECONDS: defaulted(
+    'How long a start waits for a PostgreSQL that cannot be reached.',
+    '60',
+    wholeNumber(0, 86_400),
+  ),
   TRELLIS_SECRET: setting(
     'Key for sessions and for what is encrypted at rest; the same for every process over one database. Default: made at the first start and kept in the data directory as `server.key`.',
     z.string().min(32, 'must have at least 32 characters'),
@@ -255,7 +261,7 @@ type Values = {
 export type Config = ReturnType<typeof arrange>
 
 /** A configuration that cannot be used, with everything that is wrong with it. */
-export class ConfigError extends Error {
+class ConfigError extends StartError {
   constructor(problems: string[]) {
     super(['The configuration has problems:', ...problems.map((problem) => `  - ${problem}`)].join('\n'))
   }
@@ -292,7 +298,11 @@ function arrange(v: Values) {
     listen: v.TRELLIS_LISTEN,
     baseUrl: v.TRELLIS_BASE_URL,
     data: v.TRELLIS_DATA,
-    database: { url: v.TRELLIS_DATABASE_URL, poolSize: v.TRELLIS_DATABASE_POOL },
+    database: {
+      url: v.TRELLIS_DATABASE_URL,
+      poolSize: v.TRELLIS_DATABASE_POOL,
+      waitMs: v.TRELLIS_DATABASE_WAIT_SECONDS * 1000,
+    },
     secret: v.TRELLIS_SECRET,
     owner: {
       email: v.TRELLIS_OWNER_EMAIL.toLowerCase(),

@@ -1,5 +1,6 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { StartError } from '../platform/start-error.ts'
 import type { Database } from '../schema.ts'
 import { keptSecret } from './files.ts'
 
@@ -13,7 +14,7 @@ export interface SettingTables {
 }
 
 /** The data was written with another key than the one given. */
-export class OtherServerKey extends Error {}
+class OtherServerKey extends StartError {}
 
 const FINGERPRINT = 'server_key_fingerprint'
 

@@ -1,20 +1,22 @@
-import { Kysely, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { trackOutages } from '../outages.ts'
 import type { OpenSnapshot } from '../snapshot.ts'
-import { openPostgres } from './open.ts'
+import { createPool } from './pool.ts'
 
 /** How many rows are held in memory at a time. */
 const BATCH = 500
 
 export async function openPostgresSnapshot(url: string): Promise<OpenSnapshot> {
-  const dialect = openPostgres(url, { poolSize: 1 })
-  const db = new Kysely<unknown>({ dialect: dialect.kysely })
+  // It is read for as long as a copy takes.
+  const pool = createPool({ url, size: 1, patient: true, outages: trackOutages({}) })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   const tx = await db
     .startTransaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute()
     .catch(async (error: unknown) => {
-      await dialect.close(db)
+      await db.destroy()
       throw error
     })
   return {
@@ -45,7 +47,7 @@ export async function openPostgresSnapshot(url: string): Promise<OpenSnapshot> {
     },
     async close() {
       await tx.rollback().execute()
-      await dialect.close(db)
+      await db.destroy()
     },
   }
 }

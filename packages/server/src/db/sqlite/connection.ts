@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { OutOfSpace } from '../../platform/outages.ts'
 import { createRecent } from '../../platform/recent.ts'
+import { fieldOf } from '../dialect.ts'
+import { noted } from '../refusals.ts'
 
 const BUSY = 5
+const FULL = 13
+/** That of the log, which lies beside it: what there is told as a failure to read or write. */
+const NO_ROOM_FOR_INDEX = 4874
 const BUSY_DEADLINE_MS = 30_000
 const STATEMENTS_KEPT = 512
 
@@ -42,11 +48,15 @@ export class SqliteConnection {
   }
 
   run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
-    const { statement, columns } = this.#prepare(sql)
-    const values = parameters as SQLInputValue[]
-    if (columns.length === 0) return { rows: [], changes: BigInt(statement.run(...values).changes) }
-    // The types do not know that rows come as arrays.
-    return { rows: namedRows(columns, statement.all(...values) as unknown as SQLOutputValue[][]) }
+    try {
+      const { statement, columns } = this.#prepare(sql)
+      const values = parameters as SQLInputValue[]
+      if (columns.length === 0) return { rows: [], changes: BigInt(statement.run(...values).changes) }
+      // The types do not know that rows come as arrays.
+      return { rows: namedRows(columns, statement.all(...values) as unknown as SQLOutputValue[][]) }
+    } catch (cause) {
+      throw isFull(cause) ? noted(new OutOfSpace('The storage is full', { cause })) : cause
+    }
   }
 
   /** The rows of a query one by one, however many there are. */
@@ -113,6 +123,9 @@ function namedRows(columns: readonly string[], rows: readonly SQLOutputValue[][]
   })
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
-}
+const errcodeOf = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
+
+const isBusy = (error: unknown) => (errcodeOf(error) & 0xff) === BUSY
+
+const isFull = (error: unknown) =>
+  (errcodeOf(error) & 0xff) === FULL || errcodeOf(error) === NO_ROOM_FOR_INDEX

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
 import { SHA256 } from './connection.ts'
 import { SqliteDialect } from './dialect.ts'
+import { inWords } from './start-errors.ts'
 import { GroupLost } from './writer.ts'
 
 const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
@@ -12,12 +13,16 @@ export function openSqlite(path: string): OpenDialect {
   // SQLite would make it readable to all that the umask lets; its log and its index take after it.
   closeSync(openSync(path, 'a', 0o600))
   const errcode = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
-  const dialect = new SqliteDialect(path)
+  const dialect = openDialect(path)
   return {
     name: 'sqlite',
     kysely: dialect,
     reads: dialect.reads,
     transact: (db, work) => dialect.transact(db, work),
+    // Every transaction begins by taking the one write lock.
+    transactAlone: (db, work) => dialect.transact(db, work),
+    async reach() {},
+    inWords: (error) => inWords(error, path),
     close: () => dialect.close(),
     types: {
       text: 'text',
@@ -26,10 +31,15 @@ export function openSqlite(path: string): OpenDialect {
       instant: 'text',
       sha256: (column) => `${SHA256}(${column})`,
     },
-    // Every transaction begins by taking the one write lock.
-    lockExclusively: async () => {},
     isRetryable: (error) => error instanceof GroupLost,
-    isOutOfSpace: (error) => (errcode(error) & 0xff) === 13,
     isDuplicate: (error) => UNIQUE_OR_PRIMARY_KEY.includes(errcode(error)),
+  }
+}
+
+function openDialect(path: string): SqliteDialect {
+  try {
+    return new SqliteDialect(path)
+  } catch (error) {
+    throw inWords(error, path) ?? error
   }
 }

@@ -39,7 +39,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
 
   async function bySession(headers: Headers, slug: string | undefined): Promise<Caller | undefined> {
-    const found = await auth.api.getSession({ headers })
+    const found = await auth.getSession(headers)
     if (!found) return undefined
     const { user, session } = found
     const org =

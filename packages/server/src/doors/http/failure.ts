@@ -1,8 +1,8 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
-import { OutOfSpace } from '../../db/database.ts'
 import { GitOverLimit } from '../../git/process/allowances.ts'
 import { PoolFull } from '../../git/process/pool.ts'
 import { Fault } from '../../platform/fault.ts'
+import { DatabaseUnavailable, isOutage, NO_ROOM, outOfSpaceIn } from '../../platform/outages.ts'
 
 /** A failure that the contract does not declare, such as a path that leads nowhere. */
 export class Refusal extends Error {
@@ -22,6 +22,13 @@ export const notFound = () => new Refusal(404, 'NOT_FOUND', 'There is nothing he
 
 export const wrongMethod = (allow: string) =>
   new Refusal(405, 'METHOD_NOT_SUPPORTED', `Use ${allow} here`, { allow })
+
+/** When to try again what the database could not be asked. */
+const DATABASE_RETRY_SECONDS = 5
+
+/** Whether somebody knew that this can happen: it is no bug, and its stack tells nothing. */
+export const isForeseen = (error: unknown): boolean =>
+  isOutage(error) || error instanceof Refusal || error instanceof PoolFull
 
 /** What may be told of an error, whoever tells it. What was not meant to be shown is not in it. */
 export interface Failure extends ErrorEnvelope {
@@ -48,11 +55,18 @@ export function failureOf(error: unknown, requestId: string): Failure {
       code: 'GIT_WORK_TOO_LARGE',
       message: 'Git needs more time or memory for this than is allowed here',
     })
-  if (error instanceof OutOfSpace)
+  if (error instanceof DatabaseUnavailable)
+    return undeclared({
+      status: 503,
+      code: 'SERVICE_UNAVAILABLE',
+      message: error.message,
+      headers: { 'retry-after': String(DATABASE_RETRY_SECONDS) },
+    })
+  if (outOfSpaceIn(error))
     return undeclared({
       status: 507,
       code: 'INSUFFICIENT_STORAGE',
-      message: 'The server has no room left; nothing was changed',
+      message: NO_ROOM,
     })
   return undeclared({
     status: 500,

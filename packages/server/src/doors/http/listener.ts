@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { StartError } from '../../platform/start-error.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
 /** How often connections are looked at that have not sent all headers of a request, or nothing at all. */
@@ -18,12 +19,27 @@ export function openListener(host: string, port: number): Promise<Server> {
     requireHostHeader: false,
   })
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const refuse = (error: NodeJS.ErrnoException) => reject(inWords(error) ?? error)
+    server.once('error', refuse)
     server.listen({ host, port }, () => {
-      server.off('error', reject)
+      server.off('error', refuse)
       resolve(server)
     })
   })
+}
+
+const remedies: Record<string, string> = {
+  EADDRINUSE: 'another program listens there. Stop it',
+  EACCES: 'this user may not. Choose a port above 1023',
+  EADDRNOTAVAIL: 'this machine does not have that address. Choose one of its own',
+  ENOTFOUND: 'there is no such host. Choose an address of this machine',
+}
+
+function inWords({ code = '', message }: NodeJS.ErrnoException): StartError | undefined {
+  const remedy = remedies[code]
+  return remedy
+    ? new StartError(`Trellis cannot listen: ${remedy}, or set TRELLIS_LISTEN to another (${message}).`)
+    : undefined
 }
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port

@@ -332,7 +332,10 @@ describe('a server that is told to stop', () => {
     const stopped = app.stop()
     socket.write('Connection: close\r\n\r\n')
     const ready = parseAnswer(await readToEnd(socket))
-    assert.deepEqual([ready.status, JSON.parse(ready.body)], [503, { status: 'unavailable' }])
+    assert.deepEqual(
+      [ready.status, JSON.parse(ready.body)],
+      [503, { status: 'unavailable', reason: 'The server is stopping' }],
+    )
     await slow.release()
     assert.equal((await slow.answer).status, 200)
     await stopped

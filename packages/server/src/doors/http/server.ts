@@ -2,10 +2,11 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import { invalid } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log.ts'
+import type { UnderWay } from '../../platform/under-way.ts'
 import { ClientGone, isWhole } from './body.ts'
 import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
-import { Refusal } from './failure.ts'
+import { isForeseen, Refusal } from './failure.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 interface ServerDeps {
@@ -15,6 +16,7 @@ interface ServerDeps {
   /** The body, as JSON, for a connection on which no request could be read. */
   unreadable(status: number, code: string): object
   metrics: RequestMetrics
+  underWay: UnderWay
   log: Log
 }
 
@@ -22,7 +24,10 @@ interface ServerDeps {
 const DRAIN_MS = 5_000
 
 /** Sends every request to its door, and has the door tell what goes wrong there. */
-export function serve(server: Server, { addressOf, unreadable, metrics, log, ...deps }: ServerDeps) {
+export function serve(
+  server: Server,
+  { addressOf, unreadable, metrics, underWay, log, ...deps }: ServerDeps,
+) {
   let { doors } = deps
 
   const doorFor = (path: string): Door => {
@@ -32,7 +37,7 @@ export function serve(server: Server, { addressOf, unreadable, metrics, log, ...
   }
 
   async function handle(exchange: Exchange, refusal?: Refusal): Promise<void> {
-    const started = performance.now()
+    const activity = underWay.begin(exchange)
     metrics.began()
     const door = doorFor(exchange.path)
     try {
@@ -42,7 +47,7 @@ export function serve(server: Server, { addressOf, unreadable, metrics, log, ...
     } catch (error) {
       answerError(door, exchange, error)
     } finally {
-      const ms = performance.now() - started
+      const ms = underWay.end(activity)
       const { statusCode } = exchange.response
       metrics.ended(exchange.route, statusCode, ms)
       log.info('request', {
@@ -70,8 +75,12 @@ export function serve(server: Server, { addressOf, unreadable, metrics, log, ...
       if (!isWhole(request)) drain(request.socket)
     }
     if (hasBegun || response.statusCode >= 500) {
-      metrics.failed()
-      log.error('request failed', { requestId, path: shownPath(exchange), error })
+      const path = shownPath(exchange)
+      if (isForeseen(error)) log.warn('request refused', { requestId, path, reason: String(error) })
+      else {
+        metrics.failed()
+        log.error('request failed', { requestId, path, error })
+      }
     }
     if (hasBegun) response.destroy()
   }

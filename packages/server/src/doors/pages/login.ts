@@ -73,8 +73,8 @@ ${email}${password('new-password')}
       const body = { email: email ?? '', password: password ?? '' }
       const answer =
         fields.get('action') === 'sign-up'
-          ? await auth.api.signUpEmail({ body: { ...body, name: name ?? '' }, asResponse: true })
-          : await auth.api.signInEmail({ body, asResponse: true })
+          ? await auth.signUp({ ...body, name: name ?? '' })
+          : await auth.signIn(body)
       if (answer.ok) return redirect(exchange, returnTo, { 'set-cookie': answer.headers.getSetCookie() })
       const { message } = (await answer.json().catch(() => ({}))) as { message?: string }
       show(exchange, returnTo, message ?? 'That did not work')

@@ -172,7 +172,8 @@ onEachDatabase('a server whose database is gone', (create) => {
     if (database.dialect === 'postgres') await database.drop()
     else await app.database.close()
     const ready = await fetch(`${app.url}/readyz`)
-    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'unavailable' }])
+    const reason = 'The database does not answer'
+    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'unavailable', reason }])
     assert.equal((await fetch(`${app.url}/healthz`)).status, 200)
     const call = await app.call('repos/list', {}, { token: app.ownerKey })
     assert.deepEqual([call.status, call.body.code], [500, 'INTERNAL_SERVER_ERROR'])

@@ -10,8 +10,8 @@ import { referenceCss, referencePage } from './reference.ts'
 interface PageRoutesDeps {
   baseUrl: string
   limits: Config['limits']
-  /** Whether the server can do its work: the database answers, and it is not about to stop. */
-  isReady(): Promise<boolean>
+  /** Why the server cannot do its work; undefined when it can. */
+  whyUnready(): Promise<string | undefined>
   /** What else stands in the way of its work, in words for the operator. */
   problems(): string[]
   metrics: Route
@@ -20,7 +20,7 @@ interface PageRoutesDeps {
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** Everything that is read with GET at a path of its own. */
-export function createPageRoutes({ baseUrl, limits, isReady, problems, metrics }: PageRoutesDeps): Routes {
+export function createPageRoutes({ baseUrl, limits, whyUnready, problems, metrics }: PageRoutesDeps): Routes {
   let document: Promise<OpenApiDocument> | undefined
   const openApi = () => {
     document ??= generateOpenApi(baseUrl)
@@ -32,11 +32,10 @@ export function createPageRoutes({ baseUrl, limits, isReady, problems, metrics }
     'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     'GET /readyz': async (exchange) => {
       const found = problems()
-      const ready = (await isReady()) && found.length === 0
-      sendJson(exchange, ready ? 200 : 503, {
-        status: ready ? 'ready' : 'unavailable',
-        ...(found.length > 0 && { problems: found }),
-      })
+      const reason = (await whyUnready()) ?? found[0]
+      if (reason === undefined) return sendJson(exchange, 200, { status: 'ready' })
+      const answer = { status: 'unavailable', reason, ...(found.length > 0 && { problems: found }) }
+      sendJson(exchange, 503, answer, { 'retry-after': '2' })
     },
     'GET /metrics': metrics,
     'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),

@@ -45,6 +45,8 @@ interface CloneCacheOptions {
   maxEntryBytes?: number
   /** Each entry holds a file descriptor. Default: 256. */
   maxEntries?: number
+  /** Whether there is room on the disk at all. Without it, answers are passed on and not kept. */
+  hasRoom?(): Promise<boolean>
   /** Hears of every answer that is asked for. */
   onRead?(source: CloneSource): void
 }
@@ -67,7 +69,7 @@ interface Kind<S extends Spool> {
 const MAX_OUTGROWN = 1000
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
-  const { dir, maxBytes, maxEntries = 256, onRead } = options
+  const { dir, maxBytes, maxEntries = 256, hasRoom = async () => true, onRead } = options
   const capacity = options.maxEntryBytes ?? Math.ceil(maxBytes / 4)
   // Least recently used first. An entry that is not listed serves its readers and vanishes with the last.
   const listed = new Map<string, Entry>()
@@ -101,7 +103,8 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
-    yield* readEntry(find(key) ?? begin(key, stream(produce)), produce, signal)
+    const isRoom = await hasRoom()
+    yield* readEntry(find(key) ?? begin(key, stream(produce), isRoom), produce, signal)
   }
 
   async function* readWritten(
@@ -110,8 +113,9 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     signal?.throwIfAborted()
+    const isRoom = await hasRoom()
     if (outgrown.get(key)) yield* read(key, otherwise, signal)
-    else yield* readEntry(find(key) ?? begin(key, written(write)), otherwise, signal)
+    else yield* readEntry(find(key) ?? begin(key, written(write), isRoom), otherwise, signal)
   }
 
   function find(key: string): Entry | undefined {
@@ -120,12 +124,16 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     return entry
   }
 
-  /** Undefined when there is no room, because everything kept is being read. */
-  function begin<S extends Spool>(key: string, { open, follow, fill }: Kind<S>): (S & Entry) | undefined {
+  /** Undefined when there is no room, because everything kept is being read or the disk is full. */
+  function begin<S extends Spool>(
+    key: string,
+    { open, follow, fill }: Kind<S>,
+    isRoomOnDisk: boolean,
+  ): (S & Entry) | undefined {
     makeRoom(1)
-    const hasRoom = bytes() < maxBytes && live.size < maxEntries
-    onRead?.(hasRoom ? 'made' : 'passed')
-    if (!hasRoom) return undefined
+    const isRoom = isRoomOnDisk && bytes() < maxBytes && live.size < maxEntries
+    onRead?.(isRoom ? 'made' : 'passed')
+    if (!isRoom) return undefined
     const spool = open(dir, capacity)
     const entry = Object.assign(spool, { key, follow: (signal?: AbortSignal) => follow(spool, signal) })
     listed.set(key, entry)

@@ -4,6 +4,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
+import { outOfSpaceIn } from '../../platform/outages.ts'
 import { type FilePath, parseFilePath, parseOid, parseRefName, type RefName } from '../names.ts'
 import { type Access, type Git, GitError, GitTimeout, type OpenRepo, openRepo } from '../process/command.ts'
 import type { Ref } from '../protocol/advertisement.ts'
@@ -67,7 +68,7 @@ export async function importRemote(git: Git, request: ImportRequest): Promise<Im
     await clone(repo, request, config)
     return await examine(repo)
   } catch (error) {
-    if (signal?.aborted || error instanceof ImportError) throw error
+    if (signal?.aborted || error instanceof ImportError || outOfSpaceIn(error)) throw error
     throw new ImportError(reasonOf(error))
   }
 }

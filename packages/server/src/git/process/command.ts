@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, type Writable } from 'node:stream'
+import { OutOfSpace } from '../../platform/outages.ts'
 import type { TreePath, Value } from '../names.ts'
 import { allowances, GitOverLimit, type GitWork, shellLimits, wasOverLimit, workOf } from './allowances.ts'
 import { environmentOf, type Quarantine } from './environment.ts'
@@ -62,7 +63,7 @@ export interface GitProcess extends AsyncDisposable {
   readonly stdout: Readable
   /** Present when the command's stdin is 'open'. */
   readonly stdin: Writable | undefined
-  /** Settles when the process is gone: with its exit code, or with a GitError, a GitTimeout or the signal's reason. */
+  /** Settles when the process is gone: with its exit code, or with a GitError, OutOfSpace, a GitTimeout or the signal's reason. */
   readonly done: Promise<number>
   /** Kills the process and waits until it is gone. */
   stop(): Promise<void>
@@ -145,6 +146,9 @@ class OutputTooLarge extends Error {
     super(`git ${verb} printed more than ${maxBytes} bytes`)
   }
 }
+
+/** How the system says it, through git, in the language that git is told to speak. */
+const FULL_DISK = /: (No space left on device|Disk quota exceeded)$/m
 
 const MAX_STDERR_BYTES = 16 * 1024
 const NOBODY: PoolOwner = { id: '' }
@@ -278,7 +282,8 @@ function launch(
       else {
         const said = stderr.toString('utf8')
         const error = new GitError({ args, exitCode: code, signal: killedBy, stderr: said }, verb, cause)
-        reject(wasOverLimit(killedBy, said) ? new GitOverLimit(error.message, { cause: error }) : error)
+        if (FULL_DISK.test(said)) reject(new OutOfSpace(`git ${verb} had no room`, { cause: error }))
+        else reject(wasOverLimit(killedBy, said) ? new GitOverLimit(error.message, { cause: error }) : error)
       }
     }
     child.once('error', (error) => settle(null, null, error))

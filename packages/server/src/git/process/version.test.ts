@@ -3,7 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
-import { GitUnusable, requireGit } from './version.ts'
+import { StartError } from '../../platform/start-error.ts'
+import { requireGit } from './version.ts'
 
 let directory: string
 before(async () => {
@@ -31,7 +32,7 @@ it('refuses an old git, and none, in words', async () => {
   const old = await pretending('2.37.9')
   await assert.rejects(
     requireGit(old),
-    (error) => error instanceof GitUnusable && /2\.37\.9/.test(error.message),
+    (error) => error instanceof StartError && /2\.37\.9/.test(error.message),
   )
   await assert.rejects(requireGit(join(directory, 'missing')), /Install it/)
 })
