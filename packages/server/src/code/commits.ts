@@ -17,7 +17,9 @@ import type { QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
+import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
+import { decodeBase64 } from './base64.ts'
 import type { Landings } from './landing.ts'
 import type { Means } from './ref-rules.ts'
 import { present, requireBranch, requireTag } from './refs.ts'
@@ -122,7 +124,7 @@ export function createCommitsService(deps: CommitsDeps) {
   return {
     async create(caller: Caller, input: NewCommitInput, signal: AbortSignal) {
       const ref = requireBranch(input.branch)
-      const changes = input.changes.map(decode)
+      const changes = await decodeAll(input.changes)
       const committer = await signers.personOf(caller, input.committer ?? input.author, 'committer')
       const author = input.author ? await signers.personOf(caller, input.author, 'author') : committer
       const repo = await repos.open(caller, input.name, 'repo:write')
@@ -253,14 +255,22 @@ function pathsOf(changes: readonly InputChange[]): { changedPaths: string[]; pat
   return { changedPaths: distinct.slice(0, 1000), pathsTruncated: distinct.length > 1000 }
 }
 
-function decode(change: InputChange, index: number): Change {
+/** There may be thousands, of tens of megabytes. */
+async function decodeAll(changes: readonly InputChange[]): Promise<Change[]> {
+  const pause = createPauses()
+  const decoded: Change[] = []
+  for (const [index, change] of changes.entries()) {
+    decoded.push(await decode(change, index))
+    await pause()
+  }
+  return decoded
+}
+
+async function decode(change: InputChange, index: number): Promise<Change> {
   if (change.op !== 'put') return change
   const { op, path, content, encoding, mode } = change
-  const bytes = Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8')
-  // Node skips what is not base64; a file that comes out shorter than it went in is worse than a refusal.
-  const isWhole =
-    encoding === 'utf-8' || bytes.toString('base64').replace(/=+$/, '') === content.replace(/[=\s]+/g, '')
-  if (!isWhole) throw invalid(['changes', index, 'content'], 'This is not valid base64')
+  const bytes = encoding === 'base64' ? await decodeBase64(content) : Buffer.from(content, 'utf8')
+  if (!bytes) throw invalid(['changes', index, 'content'], 'This is not valid base64')
   return { op, path, bytes, ...(mode && { mode }) }
 }
 

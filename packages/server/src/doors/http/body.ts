@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../../platform/fault.ts'
+import { LARGE_JSON_BYTES, parseLargeJson } from './large-json.ts'
 
 /** A body must arrive in this time, however it drips. */
 const BODY_TIMEOUT_MS = 30_000
@@ -17,6 +18,11 @@ export async function readJson(request: IncomingMessage, limit: BodyLimit): Prom
   if (bytes.length === 0) return undefined
   if (!isJson(request.headers['content-type']))
     throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
+  if (bytes.length > LARGE_JSON_BYTES) {
+    const { value, problem } = await parseLargeJson(bytes)
+    if (problem !== undefined) throw unreadable(problem)
+    return value
+  }
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {

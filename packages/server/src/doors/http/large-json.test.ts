@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseLargeJson } from './large-json.ts'
+
+const MB = 1024 * 1024
+
+describe('a large body', () => {
+  it('is read whole, with whatever is in its strings, several at once too', async () => {
+    const values = ['\\"[{,', 'größe 😀', '\\\\', '"'.repeat(3), 'x'.repeat(5 * MB)].map((text, n) => ({
+      text,
+      n,
+    }))
+    const read = await Promise.all(values.map((value) => parseLargeJson(Buffer.from(JSON.stringify(value)))))
+    assert.deepEqual(
+      read.map(({ value }) => value),
+      values,
+    )
+    assert.deepEqual((await parseLargeJson(Buffer.from('null'))).value, null)
+  })
+
+  it('is refused when it is not JSON, or not UTF-8', async () => {
+    assert.match((await parseLargeJson(Buffer.from('{"a":'))).problem ?? '', /not valid JSON/)
+    assert.match((await parseLargeJson(Buffer.from('"open'))).problem ?? '', /not valid JSON/)
+    assert.match((await parseLargeJson(Buffer.from([0x22, 0xff, 0x22]))).problem ?? '', /not valid JSON/)
+  })
+
+  // Each of these would take half a minute to read, and gigabytes to hold.
+  it('is refused when it is made of brackets', { timeout: 20_000 }, async () => {
+    for (const part of ['[', '{},', '[],', '0,', '"",'])
+      assert.match(
+        (await parseLargeJson(Buffer.from(`[${part.repeat((20 * MB) / part.length)}0]`))).problem ?? '',
+        /more than 300000 values/,
+      )
+  })
+
+  it('lets others in while it is read', async () => {
+    const body = Buffer.from(
+      JSON.stringify({ a: Array.from({ length: 100_000 }, (_, i) => `${i} ${'x'.repeat(200)}`) }),
+    )
+    let turns = 0
+    let isDone = false
+    const count = () => {
+      turns++
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    await parseLargeJson(body)
+    isDone = true
+    assert.ok(turns > 100, `${turns} turns of the loop`)
+  })
+})

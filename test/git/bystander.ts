@@ -1,0 +1,94 @@
+// What somebody else notices of an attack: the same things done before it and while it goes on, by the clock.
+
+import { createClient, type Sandbox, type ServerProcess } from './harness.ts'
+
+interface Times {
+  get: number[]
+  push: number[]
+  clone: number[]
+}
+
+/** How many times longer things took during the attack, by their medians. */
+export interface Slowdown {
+  get: number
+  push: number
+  clone: number
+  /** How much of the attack the longest repos/get took: one that waits for all of it comes near 1. */
+  longestGet: number
+  attackMs: number
+}
+
+const ROUNDS = 4
+const GETS = 10
+
+/** Somebody in an organization of their own, with a repository. */
+export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
+  const response = await fetch(`${server.url}/api/auth/sign-up/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'bob@example.com', name: 'bob', password: 'correct horse battery' }),
+  })
+  const { token } = (await response.json()) as { token: string }
+  const call = async (path: string, input: object) => {
+    const answer = await fetch(`${server.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(input),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as { remote: string }
+  }
+  const { remote } = await call('repos/create', { name: 'bystander' })
+  const client = createClient(sandbox.path('bystander'), { token })
+  await client.run('init', '-q')
+
+  const timed = async (into: number[], work: () => Promise<unknown>) => {
+    const began = performance.now()
+    await work()
+    into.push(performance.now() - began)
+  }
+  /** Some of everything, as long as it is wanted. */
+  async function round(times: Times, isWanted: () => boolean): Promise<void> {
+    for (let i = 0; i < GETS && isWanted(); i++)
+      await timed(times.get, () => call('repos/get', { name: 'bystander' }))
+    await client.commit({ file: `${performance.now()}\n` })
+    if (isWanted()) await timed(times.push, () => client.run('push', '-q', remote, 'main'))
+    const copy = createClient(sandbox.path('copy'), { token })
+    if (isWanted()) await timed(times.clone, () => copy.run('clone', '-q', remote, '.'))
+  }
+  const noTimes = (): Times => ({ get: [], push: [], clone: [] })
+
+  return {
+    async during(attack: () => Promise<unknown>): Promise<Slowdown> {
+      const before = noTimes()
+      // The first is not like the others.
+      await round(noTimes(), () => true)
+      for (let i = 0; i < ROUNDS; i++) await round(before, () => true)
+      const meanwhile = noTimes()
+      const began = performance.now()
+      let isGoingOn = true
+      const attacking = attack().finally(() => {
+        isGoingOn = false
+      })
+      await Promise.all([
+        attacking,
+        (async () => {
+          while (isGoingOn) await round(meanwhile, () => isGoingOn)
+        })(),
+      ])
+      const attackMs = performance.now() - began
+      const ratio = (what: keyof Times) =>
+        meanwhile[what].length === 0 ? 1 : median(meanwhile[what]) / median(before[what])
+      return {
+        get: ratio('get'),
+        push: ratio('push'),
+        clone: ratio('clone'),
+        longestGet: Math.max(0, ...meanwhile.get) / attackMs,
+        attackMs,
+      }
+    },
+  }
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
