@@ -12,7 +12,7 @@ export function startWatchdog({ log, registry }: { log: Log; registry: Registry 
   const underWay = createUnderWay(LONG_TURN_MS)
   const longTurns = new Counter({
     name: 'trellis_long_turns_total',
-    help: `Turns of the event loop in which nothing else went on for ${LONG_TURN_MS} ms and more`,
+    help: `Turns of the event loop that kept all else waiting for ${LONG_TURN_MS} ms and more`,
     registers: [registry],
   })
   let looked = performance.now()
