@@ -44,9 +44,12 @@ export function createPool({ url, size, patient, outages }: PoolOptions): Postgr
   // A connection that breaks is replaced on next use. Without a listener it would end the process: an idle one by the
   // pool's, one in the middle of a transaction by its own. Whoever uses it hears of it from the next query.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  // To part takes an answer of the server, which the process need not wait for.
-  pool.on('release', (_error, client) => void (pool.ending && (client as pg.PoolClient & Unref).unref()))
+  const open = new Set<pg.PoolClient & Unref>()
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    open.add(client as pg.PoolClient & Unref)
+  })
+  pool.on('remove', (client) => void open.delete(client as pg.PoolClient & Unref))
   const silence = watchSilence(url)
   const watched = new WeakMap<pg.PoolClient, PostgresPoolClient>()
 
@@ -85,12 +88,15 @@ export function createPool({ url, size, patient, outages }: PoolOptions): Postgr
       return known
     },
     async end() {
-      silence.stop()
       await pool.end()
+      silence.stop()
+      // To part takes an answer of the server, which the process need not wait for.
+      for (const client of open) client.unref()
     },
   }
 }
 
+/** Has it, and the types do not know. */
 interface Unref {
   unref(): void
 }
