@@ -154,7 +154,7 @@ test('those that wait end when they are closed, and with a process that is kille
     const { createLaunchers } = await import(process.argv[1])
     const launchers = createLaunchers({ ready: 2 })
     setInterval(() => {}, 1000)
-    setTimeout(() => console.log('ready'), 500)
+    console.log('ready')
     process.once('SIGUSR2', () => launchers.close())
   `
   const here = new URL('./launchers.ts', import.meta.url).href
@@ -162,7 +162,8 @@ test('those that wait end when they are closed, and with a process that is kille
     const parent = spawn(process.execPath, ['--input-type=module', '--eval', script, here])
     try {
       await once(createInterface({ input: parent.stdout }), 'line')
-      const shells = await shellsOf(parent.pid)
+      let shells = await shellsOf(parent.pid)
+      for (; shells.length < 2; shells = await shellsOf(parent.pid)) await sleep(10)
       assert.equal(shells.length, 2)
       parent.kill(signal)
       for (const shell of shells) while (await isAlive(shell)) await sleep(10)
