@@ -66,10 +66,7 @@ describe('somebody else is served', { timeout: 300_000 }, () => {
         assert.match(await response.text(), /unpack ok/)
       }
       const bystander = await createBystander(server, sandbox)
-      const slowdown = await bystander.during(async () => {
-        for (let turn = 0; turn < 3; turn++) await push(turn)
-      })
-      assertServed('3,000 refs to 50 webhooks', slowdown)
+      assertServed('3,000 refs to 50 webhooks', await bystander.during(push))
     }))
 
   it('while bodies of 50 MB are sent, honest ones and hostile ones', () =>
@@ -90,8 +87,7 @@ describe('somebody else is served', { timeout: 300_000 }, () => {
       }
       const bystander = await createBystander(server, sandbox)
       const slowdown = await bystander.during(async () => {
-        for (let turn = 0; turn < 3; turn++)
-          assert.deepEqual(await Promise.all([send(honest), send(hostile)]), [200, 400])
+        assert.deepEqual(await Promise.all([send(honest), send(hostile)]), [200, 400])
       })
       assertServed('50 MB bodies', slowdown)
     }))

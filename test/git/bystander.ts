@@ -13,13 +13,14 @@ export interface Slowdown {
   get: number
   push: number
   clone: number
-  /** How much of the attack the longest repos/get took: one that waits for all of it comes near 1. */
+  /** The longest repos/get against the longest turn of the attack: one that waits for all of it comes near 1. */
   longestGet: number
-  attackMs: number
+  turnMs: number
 }
 
 const ROUNDS = 4
 const GETS = 10
+const TURNS = 3
 
 /** Somebody in an organization of their own, with a repository. */
 export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
@@ -59,32 +60,32 @@ export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
   const noTimes = (): Times => ({ get: [], push: [], clone: [] })
 
   return {
-    async during(attack: () => Promise<unknown>): Promise<Slowdown> {
+    /** `attack` is done several times, one after the other. */
+    async during(attack: (turn: number) => Promise<unknown>): Promise<Slowdown> {
       const before = noTimes()
       // The first is not like the others.
       await round(noTimes(), () => true)
       for (let i = 0; i < ROUNDS; i++) await round(before, () => true)
       const meanwhile = noTimes()
-      const began = performance.now()
+      const turns: number[] = []
       let isGoingOn = true
-      const attacking = attack().finally(() => {
+      async function attackInTurns(): Promise<void> {
+        for (let turn = 0; turn < TURNS; turn++) await timed(turns, () => attack(turn))
+      }
+      const attacking = attackInTurns().finally(() => {
         isGoingOn = false
       })
-      await Promise.all([
-        attacking,
-        (async () => {
-          while (isGoingOn) await round(meanwhile, () => isGoingOn)
-        })(),
-      ])
-      const attackMs = performance.now() - began
+      while (isGoingOn) await round(meanwhile, () => isGoingOn)
+      await attacking
+      const turnMs = Math.max(...turns)
       const ratio = (what: keyof Times) =>
         meanwhile[what].length === 0 ? 1 : median(meanwhile[what]) / median(before[what])
       return {
         get: ratio('get'),
         push: ratio('push'),
         clone: ratio('clone'),
-        longestGet: Math.max(0, ...meanwhile.get) / attackMs,
-        attackMs,
+        longestGet: Math.max(0, ...meanwhile.get) / turnMs,
+        turnMs,
       }
     },
   }
