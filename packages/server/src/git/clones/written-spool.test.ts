@@ -155,7 +155,8 @@ test('git goes with its last reader, and not before', async (t) => {
   t.after(() => cache.close())
   const pool = createProcessPool({ size: 2 })
   const binary = join(dir, 'endless')
-  writeFileSync(binary, '#!/bin/sh\nexec yes\n', { mode: 0o755 })
+  // Not so fast that it outgrows its place meanwhile.
+  writeFileSync(binary, '#!/bin/sh\nwhile head -c 100000 /dev/zero; do sleep 0.02; done\n', { mode: 0o755 })
   const endless = openRepo(createGit({ binary, pool }), repo.gitDir)
   const write: WriteAnswer = ({ fd }, signal) =>
     endless
