@@ -4,7 +4,7 @@
 //   database/<table>.jsonl    the rows of a table, one a line, all of one moment
 //   packs.jsonl               the packs that are listed, one a line, with their files
 //   packs/<xx>/<id>.<part>    the packs, as in a data directory
-//   server.key, owner.key …   secrets of the data directory, where there are any
+//   server.key, owner.key …   secrets of the data directory, where there are any, and its id
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export const PACK_LIST = 'packs.jsonl'
 export const tableFile = (table: string): string => join('database', `${table}.jsonl`)
 
 /** What a data directory may have that cannot be made again. */
-export const SECRETS = ['server.key', 'owner.key', 'owner.password'] as const
+export const SECRETS = ['server.key', 'owner.key', 'owner.password', 'data.id'] as const
 
 const Digest = z.object({ bytes: z.int(), sha256: z.string() })
 export type Digest = z.infer<typeof Digest>
