@@ -214,6 +214,8 @@ export const listRegistered = (
     .selectAll('repos')
     .select('orgs.slug')
     .where('repos.id', '>', after)
+    // Of one that is being deleted some is gone already.
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', DELETED)]))
     .orderBy('repos.id')
     .limit(limit)
     .execute()
