@@ -215,7 +215,7 @@ export const listRegistered = (
     .select('orgs.slug')
     .where('repos.id', '>', after)
     // Of one that is being deleted some is gone already.
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', DELETED)]))
+    .where((eb) => eb.or([eb('repos.expires_at', 'is', null), eb('repos.expires_at', '>', DELETED)]))
     .orderBy('repos.id')
     .limit(limit)
     .execute()
