@@ -47,32 +47,44 @@ export function preparedInsert<Schema, Table extends keyof Schema & string>(
   table: Table,
 ): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<void> {
   type Row = Insertable<Schema[Table]>
-  const statements = new Map<string, (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>>()
+  type Column = keyof Row & string
+  type Insert = (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>
+  // Rows of the next caller may leave out what has a default, or give it: few ways, told apart by looking at them.
+  const shapes: { columns: readonly Column[]; bySize: Map<number, Insert> }[] = []
 
-  function statementFor(size: number, columns: readonly (keyof Row & string)[]) {
-    // Rows of the next caller may leave out what has a default, or give it.
-    const key = `${size} ${columns}`
-    let statement = statements.get(key)
-    if (!statement) {
-      const slots = Array.from({ length: size }, (_, i) =>
-        Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
-      ) as Row[]
-      statement = compileOnce((db) => db.insertInto(table).values(slots))
-      statements.set(key, statement)
-    }
-    return statement
+  function shapeOf(row: Row) {
+    const columns = Object.keys(row) as Column[]
+    const known = shapes.find((shape) => isSame(shape.columns, columns))
+    if (known) return known
+    const fresh = { columns, bySize: new Map<number, Insert>() }
+    shapes.push(fresh)
+    return fresh
+  }
+
+  function compile(size: number, columns: readonly Column[]): Insert {
+    const slots = Array.from({ length: size }, (_, i) =>
+      Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
+    ) as Row[]
+    return compileOnce((db) => db.insertInto(table).values(slots))
   }
 
   return async (db, rows) => {
-    const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[]
+    const [first] = rows
+    if (!first) return
+    const { columns, bySize } = shapeOf(first)
     let done = 0
     for (const size of BATCHES)
       for (; rows.length - done >= size; done += size) {
-        await statementFor(size, columns)(db, rows.slice(done, done + size))
+        const insert = bySize.get(size) ?? compile(size, columns)
+        bySize.set(size, insert)
+        await insert(db, size === rows.length ? rows : rows.slice(done, done + size))
         if (size === BATCHES[0]) await setImmediate()
       }
   }
 }
+
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((one, i) => one === others[i])
 
 function compileOnce<Schema, Values, Row>(
   build: (db: Kysely<Schema>) => Compilable<Row>,

@@ -4,25 +4,37 @@ interface Bounds<Value> {
   weight?: { of(value: Value): number; max: number }
 }
 
+interface Entry<Value> {
+  value: Value
+  /** Which placement put it where it is. */
+  placed: number
+}
+
 /** A map that forgets what has not been asked for or set for the longest time. */
 export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) {
   /** The least recently used comes first. */
-  const entries = new Map<Key, Value>()
+  const entries = new Map<Key, Entry<Value>>()
+  let placements = 0
   let weighed = 0
 
+  function place(key: Key, value: Value): void {
+    entries.delete(key)
+    entries.set(key, { value, placed: ++placements })
+  }
+
   function forget(key: Key): void {
-    const value = entries.get(key)
-    if (value !== undefined && weight) weighed -= weight.of(value)
+    const entry = entries.get(key)
+    if (entry && weight) weighed -= weight.of(entry.value)
     entries.delete(key)
   }
 
   return {
     get(key: Key): Value | undefined {
-      const value = entries.get(key)
-      if (value === undefined) return undefined
-      entries.delete(key)
-      entries.set(key, value)
-      return value
+      const entry = entries.get(key)
+      if (!entry) return undefined
+      // Among the younger half it is safe where it is; to place it anew at every request would cost more than to find it.
+      if (placements - entry.placed >= entries.size / 2) place(key, entry.value)
+      return entry.value
     },
 
     /** What is too heavy to be kept at all costs no other its place. The value must not change its weight later. */
@@ -30,7 +42,7 @@ export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) 
       forget(key)
       const added = weight?.of(value) ?? 0
       if (weight && added > weight.max) return
-      entries.set(key, value)
+      place(key, value)
       weighed += added
       for (const oldest of entries.keys()) {
         if (entries.size <= maxEntries && (!weight || weighed <= weight.max)) return

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
-import { hasArrived } from './body.ts'
+import type { Socket } from 'node:net'
+import { isWhole } from './body.ts'
 
 interface SlowBodies {
   bytesPerSecond: number
@@ -7,7 +8,9 @@ interface SlowBodies {
   patienceMs: number
 }
 
+/** How the latest request on a connection comes along. */
 interface Progress {
+  request: IncomingMessage
   bytes: number
   since: number
 }
@@ -17,25 +20,26 @@ interface Progress {
  * aside for it for long. While the server itself does not read, nobody is slow.
  */
 export function refuseSlowBodies(server: Server, { bytesPerSecond, patienceMs }: SlowBodies): void {
-  const unfinished = new Map<IncomingMessage, Progress>()
+  // By connection, not by request: almost every body is here with its headers, and is to cost nothing.
+  const latest = new Map<Socket, Progress>()
 
   server.on('request', (request: IncomingMessage) => {
-    const { headers } = request
-    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-    if (hasArrived(request)) return
-    unfinished.set(request, { bytes: request.socket.bytesRead, since: performance.now() })
-    const forget = () => unfinished.delete(request)
-    request.once('end', forget).once('close', forget)
+    const { socket } = request
+    const progress = { request, bytes: socket.bytesRead, since: performance.now() }
+    if (!latest.has(socket)) socket.once('close', () => latest.delete(socket))
+    latest.set(socket, progress)
   })
 
   const watch = setInterval(() => {
     const now = performance.now()
-    for (const [request, { bytes, since }] of unfinished) {
-      const { bytesRead } = request.socket
-      const isReading = request.readableLength === 0 && !request.complete
+    for (const [socket, progress] of latest) {
+      const { request, bytes, since } = progress
+      if (isWhole(request)) continue
+      const { bytesRead } = socket
+      const isReading = request.readableLength === 0
       if (isReading && now - since < patienceMs) continue
-      if (isReading && bytesRead - bytes < ((now - since) / 1000) * bytesPerSecond) request.socket.destroy()
-      else unfinished.set(request, { bytes: bytesRead, since: now })
+      if (isReading && bytesRead - bytes < ((now - since) / 1000) * bytesPerSecond) socket.destroy()
+      else latest.set(socket, { request, bytes: bytesRead, since: now })
     }
   }, patienceMs / 4).unref()
   server.once('close', () => clearInterval(watch))
