@@ -14,20 +14,8 @@ interface Import {
 
 const imports = await readImports()
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
-const domains = [
-  'access',
-  'orgs',
-  'people',
-  'keys',
-  'tokens',
-  'repos',
-  'code',
-  'agents',
-  'anonymous',
-  'invites',
-  'events',
-  'webhooks',
-]
+/** Every folder that brings a module, and what all of them speak of. */
+const domains = ['access', ...(await Array.fromAsync(glob('*/module.ts', { cwd: SERVER }), dirname))]
 
 /** What doors and domains speak of together: callers, and the errors of protocols that are not ours. */
 const isVocabulary = (file: string) =>

@@ -122,4 +122,17 @@ export const repos = {
   })
     .input(byName)
     .output(z.object({ deleted: z.boolean() })),
+  purge: operation('/repos/purge', {
+    summary: 'Remove at once what no ref leads to any more, such as the commits of deleted branches',
+    tag,
+    needs: 'repo:admin',
+    errors: ['REPO_NOT_FOUND', ...unready],
+  })
+    .input(byName)
+    .output(
+      z.object({
+        freedBytes: z.int().min(0),
+        sizeBytes: z.int().min(0).describe('What the repository takes now.'),
+      }),
+    ),
 }

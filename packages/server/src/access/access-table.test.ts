@@ -152,6 +152,7 @@ const rows: Record<string, Row> = {
     notForTokens: true,
     gives: '502 IMPORT_FAILED',
   },
+  '/repos/purge': { input: () => ({ name: 'target' }) },
   // To read the one is not enough: the other is created.
   '/repos/fork': { input: () => ({ name: 'target', newName: fresh('fork') }), notForTokens: true },
   '/git/refs/list': { input: () => ({ name: 'target' }) },

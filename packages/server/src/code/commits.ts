@@ -20,7 +20,7 @@ import { isOutage } from '../platform/outages.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { decodeBase64 } from './base64.ts'
-import type { Landings } from './landing.ts'
+import { type Landings, ObjectsPruned } from './landing.ts'
 import type { Means } from './ref-rules.ts'
 import { present, requireBranch, requireTag } from './refs.ts'
 import type { Repositories } from './repositories.ts'
@@ -109,13 +109,13 @@ export function createCommitsService(deps: CommitsDeps) {
       (results) => results.get(ref),
       (error: unknown) => {
         // Nothing of it was kept; whatever else goes wrong may have happened after the commit.
-        if (error instanceof Fault) return error
+        if (error instanceof Fault || error instanceof ObjectsPruned) return error
         throw error
       },
     )
     const where = { name: repo.name, ref }
     if (refused && pack) await packs.remove(pack.packId)
-    if (refused instanceof Fault) throw refused
+    if (refused instanceof Error) throw refused
     if (refused && ref.startsWith('refs/tags/')) throw new Fault('REF_ALREADY_EXISTS', where)
     if (refused) throw new Fault('STALE_REF', where)
     onLanded(repo)

@@ -3,6 +3,8 @@ import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
+import { ObjectsPruned } from './landing.ts'
+import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
 
@@ -13,28 +15,35 @@ export const gitHandlers = (
 ): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
-    update: (input, { caller, signal }) => refs.update(caller, input, signal),
+    update: (input, { caller, signal }) => afresh(() => refs.update(caller, input, signal)),
   },
   branches: {
     list: (input, { caller }) => refs.listBranches(caller, input),
-    create: (input, { caller, signal }) => refs.createBranch(caller, input, signal),
+    create: (input, { caller, signal }) => afresh(() => refs.createBranch(caller, input, signal)),
     delete: (input, { caller }) => refs.deleteBranch(caller, input),
   },
   tags: {
     list: (input, { caller }) => refs.listTags(caller, input),
-    create: (input, { caller, signal }) => commits.createTag(caller, input, signal),
+    create: (input, { caller, signal }) => afresh(() => commits.createTag(caller, input, signal)),
     delete: (input, { caller }) => refs.deleteTag(caller, input),
   },
   commits: {
     list: (input, { caller, signal }) => browse.listCommits(caller, input, signal),
     get: (input, { caller, signal }) => browse.getCommit(caller, input, signal),
-    create: (input, { caller, signal }) => commits.create(caller, input, signal),
+    create: (input, { caller, signal }) => afresh(() => commits.create(caller, input, signal)),
   },
   trees: { get: (input, { caller, signal }) => browse.getTree(caller, input, signal) },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
-  merge: (input, { caller, signal }) => commits.merge(caller, input, signal),
+  merge: (input, { caller, signal }) => afresh(() => commits.merge(caller, input, signal)),
 })
+
+/** Does it once more when objects were taken away between looking and landing. */
+const afresh = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    if (error instanceof ObjectsPruned) return work()
+    throw error
+  })
 
 export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
   list: (input, { caller }) => rules.list(caller, input),
@@ -42,10 +51,12 @@ export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
   delete: (input, { caller }) => rules.delete(caller, input),
 })
 
-export const originHandlers = (
+export const storageHandlers = (
   forks: ForksService,
   imports: ImportsService,
-): Pick<NonNullable<Handlers['repos']>, 'fork' | 'import'> => ({
-  fork: (input, { caller }) => forks.fork(caller, input),
+  pruning: PruningService,
+): Pick<NonNullable<Handlers['repos']>, 'fork' | 'import' | 'purge'> => ({
+  fork: (input, { caller, signal }) => forks.fork(caller, input, signal),
   import: (input, { caller, signal }) => imports.import(caller, input, signal),
+  purge: (input, { caller, signal }) => pruning.purge(caller, input, signal),
 })

@@ -10,6 +10,7 @@ import { Fault, forbidden } from '../platform/fault.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
+import * as abandoned from './abandoned-tips.ts'
 import { eventsOf } from './push-events.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
 import * as store from './store.ts'
@@ -48,6 +49,13 @@ export type Landings = ReturnType<typeof createLandings>
 
 /** New refs of one push that are looked for obstacles by a query each. */
 const LOOKED_UP = 20
+
+/** What the refs shall point to was looked at before objects were taken away, and may be gone. Nothing has landed. */
+export class ObjectsPruned extends Error {
+  constructor() {
+    super('unreachable objects have just been removed from the repository: try again')
+  }
+}
 
 /** Rolls back what was done so far; the results tell why. */
 class NothingLands extends Error {
@@ -89,6 +97,8 @@ export function createLandings({
     // It may have been made read-only, or its organization frozen, while the pack was on its way.
     if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
 
+    if (current.prunes !== repo.prunes && changes.some(({ after }) => after)) throw new ObjectsPruned()
+
     const rules = refRulesFor(mover, current)
     const results = await moveAllowed(tx, rules, { repoId: repo.id, maxRefs: limits.refsPerRepo }, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)
@@ -97,6 +107,7 @@ export function createLandings({
       throw new NothingLands(results)
     }
     if (pack) await store.insertPack(tx, repo.id, pack, now)
+    await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
     return results
   }
@@ -112,6 +123,9 @@ export function createLandings({
     },
   }
 }
+
+/** The tip that no ref may lead to any more. */
+const leftBehind = ({ before, facts }: RefChange): Oid[] => (before && !facts?.fastForward ? [before] : [])
 
 /** Where refs move, and how many there may be. */
 interface RefRoom {

@@ -11,7 +11,8 @@ import { createRecent } from '../platform/recent.ts'
 import type { Scratch } from '../platform/scratch.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
-import type { Repositories } from './repositories.ts'
+import { Outrun } from './outrun.ts'
+import { directoryName, type Repositories } from './repositories.ts'
 import * as store from './store.ts'
 
 interface MaintenanceDeps {
@@ -68,7 +69,7 @@ export function createMaintenance(deps: MaintenanceDeps) {
         // Of a repository that is being deleted nothing new is listed; and its size is written below, as a push does.
         const isThere = await repos.lockToResizeIn(tx, repo)
         const done = isThere && (await store.replacePacks(tx, repo.id, { folded, pack, now: clock() }))
-        // Somebody else was quicker; what was made here is swept away.
+        // What was made here is swept away.
         if (!done) throw new Outrun()
         await repos.setSizeIn(tx, isThere, await store.sumPacks(tx, repo.id))
         return done
@@ -113,12 +114,14 @@ export function createMaintenance(deps: MaintenanceDeps) {
   async function removeIdleDirectories(): Promise<void> {
     const removed = await directories.removeIdle({
       afterMs: IDLE_MS,
-      isGone: async (dir) => (await repos.find(basename(dir))) === undefined,
+      isGone: async (dir) => {
+        const name = basename(dir)
+        const repo = await repos.find(name.slice(0, name.lastIndexOf('.')))
+        return !repo || directoryName(repo) !== name
+      },
     })
     if (removed > 0) log.debug('removed working directories', { removed })
   }
 
   return { tend, sweep, removeIdleDirectories }
 }
-
-class Outrun extends Error {}

@@ -18,13 +18,15 @@ import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createFetchService } from './fetch.ts'
 import { createForksService } from './forks.ts'
-import { gitHandlers, originHandlers, rulesHandlers } from './handlers.ts'
+import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createCloneCounter, watchGit, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
+import { createPruningService } from './pruning.ts'
 import { createPushService } from './push.ts'
+import { createReachability } from './reachability.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
@@ -40,6 +42,7 @@ const SWEEP_EVERY_MS = 15 * 60_000
 const IDLE_DIRECTORIES_EVERY_MS = 5 * 60_000
 /** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
 const SLOW_PROCESSES = 2
+const PRUNE_EVERY_MS = 60 * 60_000
 const SURVEY_EVERY_MS = 5 * 60_000
 const SCRUB_EVERY_MS = 60_000
 
@@ -106,7 +109,15 @@ export async function createCodeModule(needs: CodeNeeds) {
     onLanded,
   })
   const browse = createBrowseService({ repos, repositories, revisions })
-  const forks = createForksService(needs)
+  const withReach = createReachability({ db: database.db, repositories, packs, scratch })
+  const forks = createForksService({ ...needs, repositories, withReach, packs })
+  const pruning = createPruningService({
+    ...needs,
+    repositories,
+    withReach,
+    packs,
+    graceMs: config.git.unreachableMs,
+  })
   const imports = createImportsService({ ...needs, egress, git, packs, scratchDir: quarantineDir, limits })
 
   return {
@@ -126,7 +137,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     handlers: {
       git: gitHandlers(refs, commits, browse),
       rules: rulesHandlers(createRulesService(needs)),
-      repos: originHandlers(forks, imports),
+      repos: storageHandlers(forks, imports, pruning),
     },
     work: [
       hinted({
@@ -149,6 +160,13 @@ export async function createCodeModule(needs: CodeNeeds) {
         atStart: true,
         deletesByClock: true,
         run: maintenance.sweep,
+      }),
+      periodic({
+        name: 'pruning',
+        everyMs: PRUNE_EVERY_MS,
+        where: 'one process',
+        deletesByClock: true,
+        run: pruning.pruneAbandoned,
       }),
       periodic({
         name: 'pack survey',

@@ -13,7 +13,7 @@ import { DatabaseUnavailable, NO_ROOM, outOfSpaceIn } from '../platform/outages.
 import { inPushReport } from '../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
-import type { Landings, RefChange, Refused } from './landing.ts'
+import { type Landings, ObjectsPruned, type RefChange, type Refused } from './landing.ts'
 import { mindsForce } from './ref-rules.ts'
 import { headRef, type Repositories } from './repositories.ts'
 
@@ -160,10 +160,14 @@ export function createPushService(deps: PushDeps) {
       const { capabilities } = push
       const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
-      const examineWith = (pack: WholePack | undefined) =>
-        repositories.withQuarantine(repo, signal, (quarantined) =>
-          examine(repo, push, quarantined, { pack, onProgress }),
+      let seen = repo
+      const examineWith = async (pack: WholePack | undefined) => {
+        // The pack may have been long on its way; what is examined is what is there now.
+        seen = (await repos.find(repo.id)) ?? repo
+        return repositories.withQuarantine(seen, signal, (quarantined) =>
+          examine(seen, push, quarantined, { pack, onProgress }),
         )
+      }
       const takePush = async (): Promise<Examined> => {
         if (push.commands.length > limits.refsPerPush)
           return refuseAll(`a push may move up to ${limits.refsPerPush} refs: push them in parts`)
@@ -178,10 +182,10 @@ export function createPushService(deps: PushDeps) {
         if (!(error instanceof PackRejected || error instanceof Fault)) throw error
         return refuseAll(error.message)
       })
-      const landed = await land(caller, repo, push, examined).catch((error: unknown) => {
+      const landed = await land(caller, seen, push, examined).catch((error: unknown) => {
         // Made read-only or deleted in the meantime, or no room is left: said for every ref, in the report.
         if (error instanceof Fault) return inPushReport(error)
-        if (error instanceof DatabaseUnavailable) return error.message
+        if (error instanceof DatabaseUnavailable || error instanceof ObjectsPruned) return error.message
         if (outOfSpaceIn(error)) return NO_ROOM
         throw error
       })

@@ -1,5 +1,10 @@
 import type { RemoveSome } from '../repos/remains.ts'
+import * as abandoned from './abandoned-tips.ts'
 import * as store from './store.ts'
 
 /** What code keeps of a repository. Its packs go when nobody lists them any more. */
-export const codeRemains: readonly RemoveSome[] = [store.deleteSomeRefs, store.deleteSomePackEntries]
+export const codeRemains: readonly RemoveSome[] = [
+  store.deleteSomeRefs,
+  store.deleteSomePackEntries,
+  abandoned.deleteSome,
+]

@@ -50,7 +50,8 @@ export function createRepositories(deps: RepositoriesDeps) {
     return read
   }
 
-  const directoryOf = (repo: RepoRow) => join(workDir, repo.id)
+  /** Anew after each pruning: in the one before, what is gone may still be there for its readers. */
+  const directoryOf = (repo: RepoRow) => join(workDir, directoryName(repo))
 
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
   async function contents(repo: RepoRow) {
@@ -141,5 +142,7 @@ export function createRepositories(deps: RepositoriesDeps) {
 
 /** Below this are the refs that only the server moves. */
 export const SERVER_REFS = 'refs/trellis/'
+
+export const directoryName = ({ id, prunes }: RepoRow): string => `${id}.${prunes}`
 
 export const headRef = (repo: RepoRow): RefName => branchRef(repo.default_branch as BranchName)

@@ -32,7 +32,15 @@ interface RepoPacksTable {
   pack_id: string
 }
 
+interface AbandonedTipsTable {
+  repo_id: string
+  /** Where a ref was that was deleted, or moved to where this is not part of its history. */
+  oid: Oid
+  since: number
+}
+
 export interface CodeTables {
+  abandoned_tips: AbandonedTipsTable
   git_refs: GitRefsTable
   packs: PacksTable
   repo_packs: RepoPacksTable

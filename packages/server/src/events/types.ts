@@ -1,6 +1,6 @@
 /** What the service itself emits. Extensions may emit other types, but none that begins with one of these words. */
 export type ServiceEventType =
-  | `repo.${'created' | 'updated' | 'deleted' | 'imported' | 'forked'}`
+  | `repo.${'created' | 'updated' | 'deleted' | 'imported' | 'forked' | 'purged'}`
   | 'repo.import.progress'
   | 'repo.rules.changed'
   | 'git.push'

@@ -210,6 +210,11 @@ export const settings = {
     String(2 * GB),
     wholeNumber(0),
   ),
+  TRELLIS_UNREACHABLE_HOURS: defaulted(
+    'How long commits that no ref leads to any more, as of a deleted branch, are kept and can be had back by their id.',
+    '168',
+    wholeNumber(1, 24 * 3650),
+  ),
   TRELLIS_GIT_PROCESSES: defaulted(
     'Git processes that may run at once; more wait in line, each organization in turn.',
     '8',
@@ -328,7 +333,11 @@ function arrange(v: Values) {
     egressAllow: v.TRELLIS_EGRESS_ALLOW,
     metricsToken: v.TRELLIS_METRICS_TOKEN,
     logLevel: v.TRELLIS_LOG_LEVEL,
-    git: { processes: v.TRELLIS_GIT_PROCESSES, cloneCacheBytes: v.TRELLIS_CLONE_CACHE_BYTES },
+    git: {
+      processes: v.TRELLIS_GIT_PROCESSES,
+      cloneCacheBytes: v.TRELLIS_CLONE_CACHE_BYTES,
+      unreachableMs: v.TRELLIS_UNREACHABLE_HOURS * 3_600_000,
+    },
     webhooks: {
       enabled: v.TRELLIS_WEBHOOKS === 'on',
       retryMs: v.TRELLIS_WEBHOOK_RETRY_SECONDS.map((seconds) => seconds * 1000),

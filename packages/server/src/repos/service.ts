@@ -214,6 +214,7 @@ export function createReposService(deps: ReposDeps) {
       await orgs.addBytesIn(tx, org_id, bytes - size_bytes)
       await store.setSize(tx, id, bytes)
     },
+    countPruneIn: store.countPrune,
     liftExpiryIn: store.liftExpiry,
 
     /** The repository of this name in the acting organization, whatever the caller may do with it. */

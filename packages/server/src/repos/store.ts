@@ -18,6 +18,8 @@ interface ReposTable {
   expires_at: number | null
   /** Counts every change of the refs. */
   refs_version: Generated<number>
+  /** Counts how often objects that nothing reaches were taken away. */
+  prunes: Generated<number>
   /** JSON: what is refused on which refs; null for what every repository starts with. */
   ref_rules: string | null
   created_at: number
@@ -98,7 +100,7 @@ export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: Repo
   liveRepos(db, orgId, now).select(LISTED).where('id', '=', id).where('name', '>', after).limit(limit),
 )
 
-type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version' | 'ref_rules'>>
+type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version' | 'prunes' | 'ref_rules'>>
 
 const insertOne = prepared((db: Db, row: NewRow) =>
   db
@@ -153,6 +155,14 @@ export async function setRefRules(tx: Tx, id: string, ref_rules: string): Promis
 /** What the packs it lists have together. */
 export async function setSize(tx: Tx, id: string, size_bytes: number): Promise<void> {
   await tx.updateTable('repos').set({ size_bytes }).where('id', '=', id).execute()
+}
+
+export async function countPrune(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('repos')
+    .set((eb) => ({ prunes: eb('prunes', '+', eb.lit(1)) }))
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Takes a repository out of everybody's sight and frees its name. The row stays until nothing belongs to it any more. */

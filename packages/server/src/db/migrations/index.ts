@@ -8,6 +8,7 @@ import { house } from './0006-house.ts'
 import { boundedWork } from './0007-bounded-work.ts'
 import { sessionHashes } from './0008-session-hashes.ts'
 import { packHealth } from './0009-pack-health.ts'
+import { pruning } from './0010-pruning.ts'
 
 export interface Migration {
   name: string
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   boundedWork,
   sessionHashes,
   packHealth,
+  pruning,
 ]

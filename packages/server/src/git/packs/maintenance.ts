@@ -1,5 +1,5 @@
-// Keeps reading fast as pushes add packs. Nothing here removes or changes a pack: a fold makes a new one, the
-// caller lists it in place of those it holds, and removes those when nobody reads them any more.
+// Keeps reading fast as pushes add packs, and leaves out what nobody reaches. Nothing here removes or changes a pack:
+// a new one is made, the caller lists it in place of others, and removes those when nobody reads them any more.
 
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,6 +8,8 @@ import type { OpenRepo } from '../process/command.ts'
 
 /** Each pack that stays is at least this many times as large as all smaller ones together. */
 const GROWTH_FACTOR = 2
+/** More than the largest repository has. */
+const MAX_OBJECTS = 256 * 1024 * 1024
 /** Fewer packs than this are not worth it. */
 const MIN_FOLDED = 4
 
@@ -36,21 +38,65 @@ interface FoldRequest {
 }
 
 /** Says whether there is a new pack: none is made when the kept packs hold everything. */
-export async function foldPacks(repo: OpenRepo, request: FoldRequest): Promise<boolean> {
-  const { fold, keep, scratch } = request
+export async function foldPacks(repo: OpenRepo, { fold, keep, scratch }: FoldRequest): Promise<boolean> {
+  return writePack(repo, scratch, {
+    from: '--stdin-packs',
+    lines: [...fold.map(packFile), ...keep.map((id) => `^${packFile(id)}`)],
+  })
+}
+
+/** Makes a pack of all that the tips reach, and of nothing else. Says whether that is anything. */
+export async function packReachable(repo: OpenRepo, tips: readonly Oid[], scratch: string): Promise<boolean> {
+  return writePack(repo, scratch, { from: '--revs', lines: tips })
+}
+
+async function writePack(
+  repo: OpenRepo,
+  scratch: string,
+  { from, lines }: { from: '--stdin-packs' | '--revs'; lines: readonly string[] },
+): Promise<boolean> {
   const packDir = join(scratch, 'pack')
   await mkdir(packDir, { recursive: true })
   await repo.run({
     verb: 'pack-objects',
     work: 'upkeep',
-    options: ['--stdin-packs', '--delta-base-offset', '--non-empty', '-q', '--threads=1'],
+    options: [from, '--delta-base-offset', '--non-empty', '-q', '--threads=1'],
     values: [absolute(join(packDir, 'pack'))],
     config: { 'pack.windowMemory': '128m', 'core.bigFileThreshold': '32m' },
-    stdin: [...fold.map(packFile), ...keep.map((id) => `^${packFile(id)}`)]
-      .map((line) => `${line}\n`)
-      .join(''),
+    stdin: lines.map((line) => `${line}\n`).join(''),
   })
   return (await readdir(packDir)).some((name) => name.endsWith('.idx'))
+}
+
+/** How many different objects there are in all packs. */
+export async function countObjects(repo: OpenRepo): Promise<number> {
+  const { stdout } = await repo.run({
+    verb: 'cat-file',
+    work: 'upkeep',
+    // A line each, with nothing in it.
+    options: ['--batch-all-objects', '--batch-check=', '--unordered', '--buffer'],
+    maxBytes: MAX_OBJECTS,
+  })
+  return stdout.length
+}
+
+/** How many objects the tips reach, and what these take in the packs. */
+export async function measureReachable(
+  repo: OpenRepo,
+  tips: readonly Oid[],
+): Promise<{ objects: number; bytes: number }> {
+  const ask = async (what: '--count' | '--disk-usage') => {
+    const { stdout } = await repo.run({
+      verb: 'rev-list',
+      work: 'upkeep',
+      options: [what, '--objects', '--use-bitmap-index', '--stdin'],
+      stdin: tips.map((oid) => `${oid}\n`).join(''),
+    })
+    return Number(stdout)
+  }
+  return tips.length === 0
+    ? { objects: 0, bytes: 0 }
+    : { objects: await ask('--count'), bytes: await ask('--disk-usage') }
 }
 
 /**
