@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import { onEachDatabase } from '@trellis/server/testing'
-import { packFiles, useHost } from './harness.ts'
+import { FLUSH, packFiles, pkt, until, useHost, ZERO } from './harness.ts'
 
 const LIMIT = 400_000
 
@@ -75,6 +78,63 @@ onEachDatabase('room', (create) => {
     await client.commit({ 'a.txt': 'a\n' })
     const before = await packFiles(host.app.data)
     assert.match(await client.fails('push', url, 'main'), /creating this ref is refused/)
+    assert.deepEqual(await packFiles(host.app.data), before)
+  })
+})
+
+onEachDatabase('room that is set aside', (create) => {
+  const host = useHost(create, { TRELLIS_ORG_MAX_BYTES: String(4_000_000) })
+
+  async function bytesBelow(dir: string): Promise<number> {
+    const names = await readdir(dir, { recursive: true }).catch(() => [])
+    const sizes = names.map((name) => stat(join(dir, name)).then(({ size }) => size))
+    return (await Promise.allSettled(sizes)).reduce(
+      (sum, size) => sum + (size.status === 'fulfilled' ? size.value : 0),
+      0,
+    )
+  }
+
+  /** Begins a push and sends so much of its pack, but not the rest. */
+  async function beginPush(name: string, bytes: number): Promise<() => void> {
+    const pushing = request(`${host.remote(name)}/git-receive-pack`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${host.owner.token}`,
+        'content-type': 'application/x-git-receive-pack-request',
+      },
+    })
+    pushing.on('error', () => {})
+    pushing.write(pkt(`${ZERO} ${'1'.repeat(40)} refs/heads/a\0 report-status`))
+    pushing.write(FLUSH)
+    pushing.write(randomBytes(bytes))
+    return () => pushing.destroy()
+  }
+
+  it('counts what is on its way, however many push at once', async () => {
+    const url = await host.repo('wanted')
+    await host.repo('held')
+    const client = host.client()
+    await client.run('init', '-q')
+    await client.commit({ 'a.bin': randomBytes(1_500_000).toString('base64') })
+    const scratch = join(host.app.data, 'scratch')
+    const endings = [await beginPush('held', 1_900_000), await beginPush('held', 1_900_000)]
+    await until('two pushes are on their way', async () => (await bytesBelow(scratch)) >= 3_800_000)
+    assert.match(await client.fails('push', url, 'main'), /with what else is being pushed there is no room/)
+    for (const end of endings) end()
+    await until('they are gone', async () => (await client.attempt('push', url, 'main')).code === 0)
+  })
+
+  it('bounds what a few bytes ask to be stored', async () => {
+    const clone = await host.clone('wanted')
+    // Sent as a difference; stored with what it is different from.
+    await clone.run('config', 'core.bigFileThreshold', '100m')
+    const file = await clone.run('show', 'HEAD:a.bin')
+    await clone.commit({ 'b.bin': randomBytes(1_000_000).toString('base64') })
+    await clone.run('push', '-q', host.remote('wanted'), 'main')
+    await clone.commit({ 'a.bin': `${file}\n` })
+    const before = await packFiles(host.app.data)
+    const said = await clone.fails('push', host.remote('wanted'), 'main')
+    assert.match(said, /takes more time, memory or room than is allowed here/)
     assert.deepEqual(await packFiles(host.app.data), before)
   })
 })

@@ -85,7 +85,7 @@ export function createImportsService(deps: ImportsDeps) {
       ...(credentials && { credentials }),
       address: destination.address,
       allowHttp: egress.isTrusted(url),
-      maxBytes: limits.repoBytes,
+      maxBytes: Math.min(limits.repoBytes, await repos.findOrgRoom(caller.org.id)),
       timeoutMs: TIMEOUT_MS,
       signal,
       owner: { id: caller.org.id, isProvisional: caller.org.provisional },

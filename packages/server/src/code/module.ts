@@ -20,6 +20,7 @@ import { createFetchService } from './fetch.ts'
 import { createForksService } from './forks.ts'
 import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
+import { createIncomingRoom } from './incoming-room.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createCloneCounter, watchGit, watchPacks } from './metrics.ts'
@@ -128,6 +129,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         landings,
         repos,
         packs,
+        incoming: createIncomingRoom(),
         limits,
         spoolDir: join(scratch.path, 'incoming'),
         onLanded,

@@ -13,6 +13,7 @@ import { DatabaseUnavailable, NO_ROOM, outOfSpaceIn } from '../platform/outages.
 import { inPushReport } from '../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
+import type { IncomingRoom } from './incoming-room.ts'
 import { type Landings, ObjectsPruned, type RefChange, type Refused } from './landing.ts'
 import { mindsForce } from './ref-rules.ts'
 import { headRef, type Repositories } from './repositories.ts'
@@ -22,6 +23,7 @@ interface PushDeps {
   landings: Landings
   repos: ReposService
   packs: PackStore
+  incoming: IncomingRoom
   limits: { pushBytes: number; refsPerPush: number }
   /** Where packs are kept that are still on their way. */
   spoolDir: string
@@ -53,14 +55,18 @@ interface Examined {
 }
 
 export function createPushService(deps: PushDeps) {
-  const { repositories, landings, repos, packs, limits, spoolDir, onLanded } = deps
+  const { repositories, landings, repos, packs, incoming, limits, spoolDir, onLanded } = deps
 
   /** Takes the pack into quarantine and finds out what may move. Nothing is visible to anybody yet. */
   async function examine(
     repo: RepoRow,
     push: Push,
     quarantined: QuarantinedRepo,
-    { pack: whole, onProgress }: { pack: WholePack | undefined; onProgress(chunk: Buffer): void },
+    {
+      pack: whole,
+      maxBytes,
+      onProgress,
+    }: { pack: WholePack | undefined; maxBytes: number; onProgress(chunk: Buffer): void },
   ): Promise<Examined> {
     const refused = new Map<PushCommand, string>()
     for (const command of push.commands) if (command.problem) refused.set(command, command.problem)
@@ -72,7 +78,7 @@ export function createPushService(deps: PushDeps) {
     )
     const tips = wanted.flatMap(({ after }) => after ?? [])
     const ingesting = whole
-      ? ingestPack(quarantined, { pack: whole.chunks, onProgress })
+      ? ingestPack(quarantined, { pack: whole.chunks, maxBytes, onProgress })
       : Promise.resolve(false)
     // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
@@ -158,21 +164,23 @@ export function createPushService(deps: PushDeps) {
       // A client that only tries whether it may push.
       if (push.commands.length === 0) return
       const { capabilities } = push
-      const maxBytes = Math.min(limits.pushBytes, await repos.findRoom(repo))
+      const left = await repos.findRoom(repo)
+      const maxBytes = Math.min(limits.pushBytes, left)
+      using room = incoming.open(repo.org_id, left)
       const onProgress = (chunk: Buffer | string) => write(formatPushProgress(capabilities, chunk))
       let seen = repo
       const examineWith = async (pack: WholePack | undefined) => {
         // The pack may have been long on its way; what is examined is what is there now.
         seen = (await repos.find(repo.id)) ?? repo
         return repositories.withQuarantine(seen, signal, (quarantined) =>
-          examine(seen, push, quarantined, { pack, onProgress }),
+          examine(seen, push, quarantined, { pack, maxBytes, onProgress }),
         )
       }
       const takePush = async (): Promise<Examined> => {
         if (push.commands.length > limits.refsPerPush)
           return refuseAll(`a push may move up to ${limits.refsPerPush} refs: push them in parts`)
         return push.expectsPack
-          ? withWholePack(push.pack, { dir: spoolDir, maxBytes, signal }, examineWith)
+          ? withWholePack(push.pack, { dir: spoolDir, maxBytes, takeRoom: room.take, signal }, examineWith)
           : examineWith(undefined)
       }
       using _beat = every(KEEP_ALIVE_MS, () => write(keepAlive(capabilities)))

@@ -124,7 +124,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     let packId: string | undefined
     if (push.expectsPack) {
       const onProgress = (chunk: Buffer) => void response.write(formatPushProgress(push.capabilities, chunk))
-      const bounds = { dir: join(root, 'incoming'), maxBytes: maxPackBytes, signal: abort.signal }
+      const bounds = {
+        dir: join(root, 'incoming'),
+        maxBytes: maxPackBytes,
+        takeRoom: () => true,
+        signal: abort.signal,
+      }
       const hasObjects = await withWholePack(push.pack, bounds, ({ chunks }) =>
         ingestPack(quarantined, { pack: chunks, onProgress }),
       )

@@ -102,6 +102,13 @@ export function createReposService(deps: ReposDeps) {
     requireWithin(limit, await orgs.addBytesIn(tx, org.id, bytes), bytes)
   }
 
+  /** How many bytes all repositories of an organization may still grow by. */
+  async function findOrgRoom(orgId: string): Promise<number> {
+    const org = await orgs.find(database.db, orgId)
+    const limit = org?.kind === 'team' ? limits.orgBytes : limits.provisionalBytes
+    return Math.max(0, limit - (org?.size_bytes ?? 0))
+  }
+
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
     const { provisional } = caller.org
     const now = clock()
@@ -241,11 +248,11 @@ export function createReposService(deps: ReposDeps) {
       }
     },
 
+    findOrgRoom,
+
     /** How many bytes a repository may still grow by. */
     async findRoom(repo: store.RepoRow): Promise<number> {
-      const org = await orgs.find(database.db, repo.org_id)
-      const orgBytes = org?.kind === 'team' ? limits.orgBytes : limits.provisionalBytes
-      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, orgBytes - (org?.size_bytes ?? 0)))
+      return Math.max(0, Math.min(limits.repoBytes - repo.size_bytes, await findOrgRoom(repo.org_id)))
     },
 
     async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {

@@ -37,6 +37,8 @@ export async function withQuarantine<T>(
 interface Intake {
   /** All of it must be here, so that no process waits for a client. */
   pack: AsyncIterable<Uint8Array>
+  /** How large it may be once it is complete: a few bytes can ask for large objects to be put beside them. */
+  maxBytes?: number
   onProgress?: (chunk: Buffer) => void
 }
 
@@ -49,13 +51,14 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
       // Larger blobs are hashed bit by bit and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: intake.pack,
+      ...(intake.maxBytes !== undefined && { maxFileBytes: intake.maxBytes }),
       // A failure is reported as a reason.
       onStderr: progressOnly((text) => intake.onProgress?.(text)),
     })
     return !stdout.includes(EMPTY_PACK_NAME)
   } catch (error) {
     if (error instanceof GitOverLimit)
-      throw new PackRejected('to check this pack takes more time or memory than is allowed here', {
+      throw new PackRejected('to check this pack takes more time, memory or room than is allowed here', {
         cause: error,
       })
     if (!(error instanceof GitError) || error.exitCode === null) throw error

@@ -14,7 +14,12 @@ const collect = async (chunks: AsyncIterable<Uint8Array>) => Buffer.concat(await
 
 test('a pack is given on whole, from memory or from a file that is gone afterwards', async () => {
   await using dir = await mkdtempDisposable(join(tmpdir(), 'trellis-spooled-'))
-  const bounds = { dir: dir.path, maxBytes: 10_000_000, signal: new AbortController().signal }
+  const bounds = {
+    dir: dir.path,
+    maxBytes: 10_000_000,
+    takeRoom: () => true,
+    signal: new AbortController().signal,
+  }
   for (const size of [0, 1, 100_000, 1024 * 1024, 5_000_000]) {
     const sent = await collect(chunksOf(size))
     await withWholePack(chunksOf(size), bounds, async ({ chunks, isSmall }) => {
@@ -28,7 +33,12 @@ test('a pack is given on whole, from memory or from a file that is gone afterwar
 
 test('nothing begins before the last byte is here, and nothing is left of what never came', async () => {
   await using dir = await mkdtempDisposable(join(tmpdir(), 'trellis-spooled-'))
-  const bounds = { dir: dir.path, maxBytes: 3_000_000, signal: new AbortController().signal }
+  const bounds = {
+    dir: dir.path,
+    maxBytes: 3_000_000,
+    takeRoom: () => true,
+    signal: new AbortController().signal,
+  }
   const never = async () => assert.fail('it has begun')
   await assert.rejects(withWholePack(chunksOf(3_000_001), bounds, never), (error) => {
     assert.ok(error instanceof PackRejected)

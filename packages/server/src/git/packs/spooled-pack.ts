@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { PackRejected } from './intake.ts'
 
 const KEPT_IN_MEMORY = 1024 * 1024
+const NO_ROOM_BESIDE = 'with what else is being pushed there is no room left: push again when that is done'
 const READ_SIZE = 256 * 1024
 
 /** A pack all of which is here. */
@@ -17,13 +18,22 @@ export interface WholePack {
   isSmall: boolean
 }
 
+interface Bounds {
+  /** Where it is kept. */
+  dir: string
+  maxBytes: number
+  /** Sets room aside for what has come; false when there is none. */
+  takeRoom(bytes: number): boolean
+  signal: AbortSignal
+}
+
 /** Takes all of a pack, then runs `work` with it. What was kept is gone afterwards. Throws PackRejected. */
 export async function withWholePack<T>(
   pack: AsyncIterable<Uint8Array>,
-  { dir, maxBytes, signal }: { dir: string; maxBytes: number; signal: AbortSignal },
+  { dir, signal, ...bounds }: Bounds,
   work: (pack: WholePack) => Promise<T>,
 ): Promise<T> {
-  const source = bounded(pack, maxBytes)[Symbol.asyncIterator]()
+  const source = bounded(pack, bounds)[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
   let size = 0
   for (;;) {
@@ -53,11 +63,15 @@ async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* chunks
 }
 
-async function* bounded(pack: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* bounded(
+  pack: AsyncIterable<Uint8Array>,
+  { maxBytes, takeRoom }: Pick<Bounds, 'maxBytes' | 'takeRoom'>,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of pack) {
     bytes += chunk.length
     if (bytes > maxBytes) throw new PackRejected(`the pack is larger than ${maxBytes} bytes`)
+    if (!takeRoom(chunk.length)) throw new PackRejected(NO_ROOM_BESIDE)
     yield chunk
   }
 }

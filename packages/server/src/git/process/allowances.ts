@@ -47,9 +47,15 @@ const workOfVerb: Record<string, GitWork> = {
 export const workOf = (verb: string): GitWork => workOfVerb[verb] ?? 'look'
 
 /** Arguments of a shell's `ulimit`, one set a limit. */
-export const shellLimits = ({ cpuSeconds, dataBytes }: Allowance): string[] => [
+export const shellLimits = ({
+  cpuSeconds,
+  dataBytes,
+  fileBytes,
+}: Allowance & { fileBytes?: number | undefined }): string[] => [
   `-t ${cpuSeconds}`,
   `-d ${Math.floor(dataBytes / 1024)}`,
+  // In blocks of 512 bytes.
+  ...(fileBytes === undefined ? [] : [`-f ${Math.ceil(fileBytes / 512)}`]),
 ]
 
 /** Git wanted more than it is allowed. What it was to do is not done. */
@@ -62,4 +68,4 @@ const OUT_OF_MEMORY =
 
 /** Whether git ended because of a limit: the kernel ended it, or gave it no more memory. */
 export const wasOverLimit = (signal: string | null, stderr: string): boolean =>
-  signal === 'SIGXCPU' || signal === 'SIGKILL' || OUT_OF_MEMORY.test(stderr)
+  signal === 'SIGXCPU' || signal === 'SIGXFSZ' || signal === 'SIGKILL' || OUT_OF_MEMORY.test(stderr)

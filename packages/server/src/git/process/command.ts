@@ -39,6 +39,8 @@ interface Circumstances {
   signal?: AbortSignal
   /** Less than its work allows. */
   timeoutMs?: number
+  /** How large a file it may write. */
+  maxFileBytes?: number
   /** Exit codes that are answers and not failures. Default: only 0. */
   accept?: readonly number[]
   onStderr?: (chunk: Buffer) => void
@@ -223,7 +225,7 @@ function launch(
   const { verb, stdin, accept = [0], signal } = command
   const allowance = allowances[work]
   const timeoutMs = Math.min(command.timeoutMs ?? Infinity, allowance.wallMs)
-  const limits = shellLimits(allowance)
+  const limits = shellLimits({ ...allowance, fileBytes: command.maxFileBytes })
   const { binary = 'git' } = settings
   const args = argumentsOf(gitDir, command)
   const env = environmentOf(gitDir, command)
