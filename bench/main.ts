@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { attacks } from './attacks.ts'
 import { rareEvents } from './events.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
@@ -21,6 +22,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,
   'fan-out-100': fanOutTo100,
+  ...attacks,
 }
 
 const wanted = process.argv.slice(2)

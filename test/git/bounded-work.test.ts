@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSqlite } from '@trellis/server/testing'
-import { type Client, FLUSH, pkt, useHost, ZERO } from './harness.ts'
+import { FLUSH, pkt, useHost, ZERO } from './harness.ts'
+import { deepBelowWide, repetitiveLines, treeBomb } from './hostile-repositories.ts'
 
 describe('git work', () => {
   const host = useHost(createSqlite)
@@ -23,17 +24,6 @@ describe('git work', () => {
 
   const isIdle = async () => (await metric('trellis_git_processes')) === 0
 
-  /** A commit whose tree holds ten times ten times ten ... files, in a few hundred bytes. */
-  async function treeBomb(client: Client): Promise<string> {
-    const blob = await client.feed('boom', 'hash-object', '-w', '--stdin')
-    let entry = `100644 blob ${blob}`
-    for (let depth = 0; depth < 9; depth++) {
-      const lines = Array.from({ length: 10 }, (_, i) => `${entry}\t${i}\n`).join('')
-      entry = `040000 tree ${await client.feed(lines, 'mktree')}`
-    }
-    return client.run('commit-tree', '-m', 'bomb', entry.split(' ')[2] ?? '')
-  }
-
   it('over nested trees is given up, told in words, and leaves the others alone', async () => {
     const { client, url } = await host.filled('nested')
     const bomb = await treeBomb(client)
@@ -45,20 +35,12 @@ describe('git work', () => {
     await until(isIdle, 5_000)
   })
 
-  /** Two files of the same few lines in another order, which git would compare for minutes. */
   async function slowToCompare(name: string): Promise<void> {
     const { client, url } = await host.filled(name)
-    const lines = (seed: number) => {
-      let state = seed
-      return Array.from({ length: 200_000 }, () => {
-        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-        return `${state >>> 30}\n`
-      }).join('')
+    for (const [i, branch] of ['one', 'two'].entries()) {
+      await client.commit({ 'a.txt': repetitiveLines(i + 1) })
+      await client.run('push', '-q', url, `HEAD:refs/heads/${branch}`)
     }
-    await client.commit({ 'a.txt': lines(1) })
-    await client.run('push', '-q', url, 'HEAD:refs/heads/one')
-    await client.commit({ 'a.txt': lines(2) })
-    await client.run('push', '-q', url, 'HEAD:refs/heads/two')
   }
 
   it('ends with the caller who asked for it', async () => {
@@ -115,16 +97,7 @@ describe('git work', () => {
 
   it('finds a file below large directories without reading them in turns of the event loop', async () => {
     const { client, url } = await host.filled('wide')
-    const blob = await client.feed('found\n', 'hash-object', '-w', '--stdin')
-    let inner = ''
-    for (let depth = 0; depth < 6; depth++) {
-      const names = Array.from(
-        { length: 60_000 },
-        (_, i) => `100644 blob ${blob}\tf${String(i).padStart(6, '0')}\n`,
-      )
-      inner = await client.feed(`${names.join('')}${inner && `040000 tree ${inner}\tz\n`}`, 'mktree')
-    }
-    const commit = await client.run('commit-tree', '-m', 'wide', inner)
+    const { commit, path } = await deepBelowWide(client)
     await client.run('push', '-q', url, `${commit}:refs/heads/wide`)
     let longest = 0
     let last = performance.now()
@@ -132,7 +105,6 @@ describe('git work', () => {
       longest = Math.max(longest, performance.now() - last)
       last = performance.now()
     }, 5)
-    const path = 'z/z/z/z/z/f059999'
     const found = await host.ok('git/blobs/get', { name: 'wide', ref: 'wide', path })
     clearInterval(pulse)
     assert.equal(found.content, 'found\n')

@@ -2,6 +2,8 @@
 // so that one with many waiting does not delay one with few. Those who cost nothing to become, organizations of
 // strangers, share a few places among all of them: any number of them leaves the rest to the others.
 
+import { availableParallelism } from 'node:os'
+
 /** There was no place, and none came free in time. */
 export class PoolFull extends Error {
   override readonly name = 'PoolFull'
@@ -36,7 +38,7 @@ export interface ProcessPool {
 
 interface PoolOptions {
   size: number
-  /** Slots that one owner may hold at once, so that slow clients of one owner leave room. Default: three quarters. */
+  /** Slots that one owner may hold at once, so that the others get their part of the machine. */
   perOwner?: number
   /** Slots that all provisional owners may hold together, and one of them. Default: a quarter, three quarters of that. */
   forProvisional?: number
@@ -57,8 +59,12 @@ interface Queue {
 
 const RETRY_AFTER_MS = 5_000
 
+/** Git computes all the time: one more than there are processors is all that is of use, and leaves room on them. */
+const sharePerOwner = (size: number): number =>
+  Math.max(1, Math.min(availableParallelism() + 1, Math.ceil(size * 0.75)))
+
 export function createProcessPool(options: PoolOptions): ProcessPool {
-  const { size, perOwner = Math.ceil(size * 0.75), maxWaiting = 256, maxWaitMs = 30_000 } = options
+  const { size, perOwner = sharePerOwner(size), maxWaiting = 256, maxWaitMs = 30_000 } = options
   const forProvisional = options.forProvisional ?? Math.max(1, Math.floor(size / 4))
   const perProvisional = options.perProvisional ?? Math.ceil(forProvisional * 0.75)
   const held = new Map<string, number>()
