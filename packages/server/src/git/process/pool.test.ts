@@ -85,7 +85,7 @@ test('leaves most places to those who stand for something, however many stranger
   )
   await turn()
   assert.deepEqual([pool.running, pool.depth], [2, 48])
-  for (let i = 0; i < 6; i++) await pool.acquire({ id: 'a' })
+  for (const id of 'aabbcc') await pool.acquire({ id })
   assert.equal(pool.running, 8)
   // One leaves, the next of them comes, and still no more than two are in.
   ;(await strangers[0])?.release()
