@@ -1,3 +1,4 @@
+import { joined } from '../platform/joined.ts'
 import { createPauses } from '../platform/pauses.ts'
 
 /** A multiple of four: so many characters stand for three bytes each. */
@@ -19,13 +20,13 @@ export async function decodeBase64(text: string): Promise<Buffer | undefined> {
     await pause()
   }
   const last = decodeExactly(rest)
-  return last && Buffer.concat([...decoded, last])
+  return last && joined([...decoded, last])
 }
 
 /** Node skips what is not base64; a file that comes out shorter than it went in is worse than a refusal. */
 function decodeExactly(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64').replace(/=+$/, '') === text ? bytes : undefined
+  return !text.includes('=') && bytes.toString('base64').startsWith(text) ? bytes : undefined
 }
 
 /** Where the padding begins. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../../platform/fault.ts'
+import { joined } from '../../platform/joined.ts'
 import { LARGE_JSON_BYTES, parseLargeJson } from './large-json.ts'
 
 /** A body must arrive in this time, however it drips. */
@@ -52,7 +53,7 @@ export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<B
     }
     const onEnd = () => {
       settle()
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size))
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks))
     }
     const onClose = () => fail(new ClientGone())
     const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
