@@ -16,7 +16,7 @@ const FILES_A_PROCESS = 6
 /** A process that has become large starts every other more slowly. */
 const ALONE = ['test/git/many-refs.test.ts']
 /** More than there are cores, since some wait. */
-const AT_ONCE = 3
+const AT_ONCE = 4
 
 const root = resolve(import.meta.dirname, '..')
 
