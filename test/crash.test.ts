@@ -6,7 +6,7 @@ import { safe, type TrellisClient } from '@trellis/contract/client'
 import { onEachDatabase } from '@trellis/server/testing'
 import { ownerKeyIn, type ServerProcess, startServer, withDataDirectory } from './server-process.ts'
 
-const ROUNDS = 3
+const ROUNDS = 2
 const CONNECTIONS = 6
 
 /** What a client was told of a repository: how many changes to it were acknowledged. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative } from 'node:path'
 import { describe, it } from 'node:test'
@@ -12,7 +13,7 @@ interface Import {
   typeOnly: boolean
 }
 
-const imports = await readImports()
+const imports = readImports()
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
 /** Every folder that brings a module, and what all of them speak of. */
 const domains = ['access', ...(await Array.fromAsync(glob('*/module.ts', { cwd: SERVER }), dirname))]
@@ -163,12 +164,12 @@ async function readQueries() {
   return { owners, queries }
 }
 
-async function readImports(): Promise<Import[]> {
+function readImports(): Import[] {
   const found: Import[] = []
-  for await (const file of glob(`${SERVER}/**/*.ts`)) {
+  for (const file of globSync(`${SERVER}/**/*.ts`)) {
     const from = relative(SERVER, file)
     if (from.endsWith('.test.ts') || from.startsWith('testing/')) continue
-    const source = await readFile(file, 'utf8')
+    const source = readFileSync(file, 'utf8')
     for (const [, kind = '', path = ''] of source.matchAll(
       /^(?:import|export) (type )?[^;']*?from '(\.[^']+)'/gms,
     ))

@@ -70,6 +70,9 @@ async function startCluster(): Promise<void> {
     full_page_writes: 'off',
     wal_level: 'minimal',
     max_wal_senders: 0,
+    // Nothing in it lives long enough to need this.
+    autovacuum: 'off',
+    max_wal_size: '4GB',
   }
   postgres = spawn(
     join(home, 'bin/postgres'),

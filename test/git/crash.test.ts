@@ -18,7 +18,7 @@ import {
 } from './harness.ts'
 
 /** Set CRASH_ROUNDS to try it for longer, and CRASH_LOG to a file to follow it. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 10)
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 6)
 const CLIENTS = 4
 
 interface Pusher {

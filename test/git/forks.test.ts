@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { assertFault, assertForbidden, foundOrg, onEachDatabase } from '@trellis/server/testing'
 import { startApp } from '../../packages/server/src/app.ts'
 import { parseConfig } from '../../packages/server/src/platform/config.ts'
@@ -104,6 +105,7 @@ onEachDatabase('forks and maintenance', (create) => {
         for (let i = 0; !folded; i++) {
           const clone = await host.clone('busy', {}, ...(i % 2 ? ['--no-tags'] : []))
           assert.equal(await clone.rev('HEAD'), head)
+          await sleep(100)
         }
       })()
       try {

@@ -15,7 +15,7 @@ const keptBefore =
   '3ec707aacd0d8777c63ee84c17708bbd4444a2b4dd453c26f2364e2b48690bf2'
 
 describe('hashing passwords', () => {
-  const passwords = createScryptPasswords({ threads: 1, maxWaiting: 24 })
+  const passwords = createScryptPasswords({ threads: 1, maxWaiting: 8 })
   after(() => passwords.close())
 
   it('opens what was kept earlier, and nothing that tests keep', async () => {
@@ -35,19 +35,19 @@ describe('hashing passwords', () => {
   it('leaves the threads alone that read files', async () => {
     let hashed = 0
     const hashing = Promise.all(
-      Array.from({ length: 20 }, async () => {
+      Array.from({ length: 8 }, async () => {
         await passwords.hash(password)
         hashed += 1
       }),
     )
     // Behind hashes on the same threads, in whose line it would stand, it came after most of them.
     await readFile(import.meta.filename)
-    assert.ok(hashed < 10, `${hashed} hashes came first`)
+    assert.ok(hashed < 4, `${hashed} hashes came first`)
     await hashing
   })
 
   it('refuses those who come when many wait, and serves the rest', async () => {
-    const tries = await Promise.allSettled(Array.from({ length: 30 }, () => passwords.hash(password)))
+    const tries = await Promise.allSettled(Array.from({ length: 14 }, () => passwords.hash(password)))
     const refused = tries.filter((tried) => tried.status === 'rejected')
     assert.equal(refused.length, 5)
     for (const { reason } of refused)

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settings } from './config.ts'
 
@@ -21,4 +21,4 @@ ${rows.join('\n')}
 `
 }
 
-if (import.meta.main) await writeFile(CONFIGURATION_PAGE, configurationPage())
+if (import.meta.main) writeFileSync(CONFIGURATION_PAGE, configurationPage())

@@ -14,6 +14,8 @@ interface Entry<Value> {
 export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) {
   /** The least recently used comes first. */
   const entries = new Map<Key, Entry<Value>>()
+  /** One for all: a new one would step over every place that is empty at the front, as many as there are entries. */
+  const oldestFirst = entries.keys()
   let placements = 0
   let weighed = 0
 
@@ -44,8 +46,9 @@ export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) 
       if (weight && added > weight.max) return
       place(key, value)
       weighed += added
-      for (const oldest of entries.keys()) {
-        if (entries.size <= maxEntries && (!weight || weighed <= weight.max)) return
+      while (entries.size > maxEntries || (weight && weighed > weight.max)) {
+        const { value: oldest, done } = oldestFirst.next()
+        if (done) return
         forget(oldest)
       }
     },

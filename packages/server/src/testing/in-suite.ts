@@ -11,7 +11,10 @@ export function useInSuite<T extends object>(start: (made: AsyncDisposableStack)
   before(async () => {
     started = await start(made)
   })
-  after(() => made.disposeAsync())
+  after(async () => {
+    started = undefined
+    await made.disposeAsync()
+  })
   const there = (): T => {
     if (!started) throw new Error('This is there when the tests of the suite run, not before')
     return started

@@ -21,9 +21,10 @@ export async function createInCluster(state: 'migrated' | 'empty'): Promise<Post
   const cluster = process.env.TEST_POSTGRES_URL
   if (!cluster) throw new Error('No PostgreSQL: run the tests with npm test, which starts one')
   const name = `test_${randomBytes(8).toString('hex')}`
+  // Hundreds of small files: to copy them one by one takes twice the CPU of writing them through the log.
   await run(
     cluster,
-    `create database ${name} ${state === 'migrated' ? `template ${MIGRATED} strategy file_copy` : ''}`,
+    `create database ${name} ${state === 'migrated' ? `template ${MIGRATED} strategy wal_log` : ''}`,
   )
   return {
     url: urlOf(cluster, name),

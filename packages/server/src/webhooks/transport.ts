@@ -1,4 +1,3 @@
-import { Agent, buildConnector, errors, request } from 'undici'
 import { type Egress, EgressRefused } from '../platform/egress.ts'
 import { SHOWN_CHARACTERS } from './store.ts'
 
@@ -27,25 +26,34 @@ export type Transport = ReturnType<typeof createTransport>
  * address it is made to. Redirects are not followed.
  */
 export function createTransport({ egress, timeoutMs }: { egress: Egress; timeoutMs: number }) {
-  const connector = buildConnector({ lookup: egress.lookup, timeout: timeoutMs })
-  const agent = new Agent({
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // One clock for the whole attempt, so that a receiver which answers byte by byte gains nothing.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 16 * 1024,
-    connect: (options, callback) => {
-      // An address in the place of a name is never looked up.
-      if (egress.isRefusedAddress(options.hostname))
-        callback(new EgressRefused(`${options.hostname} is not a public address`), null)
-      else connector(options, callback)
-    },
-  })
+  let opened: ReturnType<typeof open> | undefined
+
+  /** It is a tenth of all the modules of the server, and where there are no webhooks nobody needs it. */
+  async function open() {
+    const { Agent, buildConnector, request } = await import('undici')
+    const connector = buildConnector({ lookup: egress.lookup, timeout: timeoutMs })
+    const agent = new Agent({
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // One clock for the whole attempt, so that a receiver which answers byte by byte gains nothing.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 16 * 1024,
+      connect: (options, callback) => {
+        // An address in the place of a name is never looked up.
+        if (egress.isRefusedAddress(options.hostname))
+          callback(new EgressRefused(`${options.hostname} is not a public address`), null)
+        else connector(options, callback)
+      },
+    })
+    return { agent, request }
+  }
 
   return {
     /** Never throws, unless `stop` ends it: then nothing is known. */
     async post({ url, headers, body }: Posting, stop: AbortSignal): Promise<Attempt> {
+      opened ??= open()
+      const { agent, request } = await opened
       const started = performance.now()
       const deadline = AbortSignal.timeout(timeoutMs)
       const took = () => Math.round(performance.now() - started)
@@ -66,7 +74,7 @@ export function createTransport({ egress, timeoutMs }: { egress: Egress; timeout
       }
     },
 
-    close: () => agent.destroy(),
+    close: async () => (await opened)?.agent.destroy(),
   }
 }
 
@@ -86,7 +94,6 @@ async function readBeginning(stream: AsyncIterable<Buffer>): Promise<string> {
 /** For the people who look after the receiver: what happened, and nothing about this server. */
 function reasonOf(error: unknown): string {
   if (error instanceof EgressRefused) return 'the address is not a public one'
-  if (error instanceof errors.ConnectTimeoutError) return 'no connection in time'
   const { code, cause } = error as { code?: unknown; cause?: unknown }
   if (cause instanceof EgressRefused) return 'the address is not a public one'
   return typeof code === 'string'
@@ -97,6 +104,7 @@ function reasonOf(error: unknown): string {
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed by the receiver',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_SOCKET: 'the connection was closed by the receiver',
   ENOTFOUND: 'the host name does not exist',
   EAI_AGAIN: 'the host name could not be looked up',

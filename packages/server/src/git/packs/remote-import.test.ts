@@ -42,6 +42,7 @@ function smart(t: TestRepo): RequestListener {
     if (advertise && protocol !== 'version=2') response.write('001e# service=git-upload-pack\n0000')
     request.pipe(child.stdin)
     child.stdout.pipe(response)
+    response.once('close', () => child.kill())
   }
 }
 

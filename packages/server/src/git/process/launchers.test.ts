@@ -19,7 +19,7 @@ after(() => launchers.close())
 
 const env = { PATH: '/usr/bin:/bin' }
 
-/** One is at hand a moment after the start, and after the last was taken. */
+/** One is at hand a moment after the first was wanted, and after the last was taken. */
 async function take(
   from: Launchers,
   program: string,
@@ -31,6 +31,9 @@ async function take(
     await sleep(5)
   }
 }
+
+/** The first time there is none; from then on some wait. */
+const wantOne = (from: Launchers) => assert.equal(from.take({ program: 'true', args: [], env }), undefined)
 
 const hostile = [
   'plain',
@@ -101,6 +104,7 @@ test('ends as the program ends', async () => {
 test('once they are closed git is started as it always was', async () => {
   const closed = createLaunchers({ ready: 2 })
   const git = createGit({ launchers: closed })
+  wantOne(closed)
   await sleep(100)
   closed.close()
   const { stdout } = await git.run('/nonexistent', { verb: 'version' })
@@ -138,6 +142,7 @@ test('one that died while it waited is not used', async () => {
   await sleep(100)
   const others = await shellsOf(process.pid)
   const mortal = createLaunchers({ ready: 1 })
+  wantOne(mortal)
   await sleep(100)
   const [waiting, ...more] = await shellsOf(process.pid, others)
   assert.ok(waiting)
@@ -153,6 +158,7 @@ test('those that wait end when they are closed, and with a process that is kille
   const script = `
     const { createLaunchers } = await import(process.argv[1])
     const launchers = createLaunchers({ ready: 2 })
+    launchers.take({ program: 'true', args: [], env: {} })
     setInterval(() => {}, 1000)
     console.log('ready')
     process.once('SIGUSR2', () => launchers.close())
@@ -179,7 +185,9 @@ test('a process without free descriptors is told that git cannot be started, and
     const [launchersUrl, commandUrl] = process.argv.slice(1)
     const { createLaunchers } = await import(launchersUrl)
     const { createGit, GitError } = await import(commandUrl)
-    const git = createGit({ launchers: createLaunchers({ ready: 2 }) })
+    const launchers = createLaunchers({ ready: 2 })
+    launchers.take({ program: 'true', args: [], env: {} })
+    const git = createGit({ launchers })
     const opened = []
     try {
       for (;;) opened.push(openSync('/dev/null'))

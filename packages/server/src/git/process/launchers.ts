@@ -46,7 +46,7 @@ exit 127`
 /** A file that has no name can still be opened by this one, where there is such a thing. */
 const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
 
-/** `ready` is how many wait to be told. */
+/** `ready` is how many wait to be told, from the first time one is wanted: many a server runs no git for hours. */
 export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
   const waiting = new Set<ChildProcessWithoutNullStreams>()
   let refill: NodeJS.Timeout | undefined
@@ -78,8 +78,6 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
     keepAwake(child, false)
     waiting.add(child)
   }
-
-  refillSoon()
 
   return {
     take({ program, args, env, into, limits = [] }) {

@@ -1,0 +1,80 @@
+// Runs the test files named on the command line, or all of them: `node test/run.ts 'packages/**/orgs*.test.ts'`.
+
+import { glob, mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
+import { globalSetup as startCluster, globalTeardown as stopCluster } from './postgres-cluster.ts'
+
+/** The long ones first, so that the last to end is not one of them. */
+const EVERYTHING = ['test/**/*.test.ts', 'packages/**/*.test.ts']
+/** To load the server takes a second of CPU, and to get warm another, so a few files share a process. */
+const FILES_A_PROCESS = 6
+/** A process that has become large starts every other more slowly. */
+const ALONE = ['test/git/many-refs.test.ts']
+/** More than there are cores, since some wait. */
+const AT_ONCE = 4
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Files in groups, each of which runs in a process of its own. */
+async function groups(patterns: string[]): Promise<string[][]> {
+  const made: string[][] = []
+  for (const pattern of patterns) {
+    const files = (await Array.fromAsync(glob(pattern, { cwd: root }))).toSorted()
+    if (files.length === 0) throw new Error(`No test file is ${pattern}`)
+    made.push(...files.filter((file) => ALONE.includes(file)).map((file) => [file]))
+    const shared = files.filter((file) => !ALONE.includes(file))
+    for (let at = 0; at < shared.length; at += FILES_A_PROCESS)
+      made.push(shared.slice(at, at + FILES_A_PROCESS))
+  }
+  return made
+}
+
+/**
+ * What a process runs: each file in a suite of its own, so that its hooks are its own as well. Required, not imported:
+ * a file then is read to its end while its suite is being made.
+ */
+const program = (files: string[]): string =>
+  [
+    `import { createRequire } from 'node:module'`,
+    `import { describe } from 'node:test'`,
+    `const require = createRequire(${JSON.stringify(pathToFileURL(join(root, 'package.json')).href)})`,
+    ...files.map((file) => `describe('${file}', () => void require('./${file}'))`),
+    '',
+  ].join('\n')
+
+/** Gives whether all of them passed. */
+async function runAll(groups: string[][]): Promise<boolean> {
+  await using programs = await mkdtempDisposable(join(tmpdir(), 'trellis-tests-'))
+  const files: string[] = []
+  for (const group of groups) {
+    // What goes wrong outside of any test is reported under this name.
+    const name = `${group.map((file) => basename(file, '.test.ts')).join('+')}.mjs`
+    const file = join(programs.path, `${files.length + 1}-${name}`)
+    await writeFile(file, program(group))
+    files.push(file)
+  }
+  const execArgv = ['--import', pathToFileURL(join(root, 'test/light-hooks.ts')).href]
+  const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv })
+  let passed = true
+  tests.on('test:fail', () => {
+    passed = false
+  })
+  const report = tests.compose(spec)
+  report.pipe(process.stdout)
+  await finished(report)
+  return passed
+}
+
+const given = process.argv.slice(2)
+const found = await groups(given.length > 0 ? given : EVERYTHING)
+await startCluster()
+try {
+  if (!(await runAll(found))) process.exitCode = 1
+} finally {
+  await stopCluster()
+}
