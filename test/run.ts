@@ -19,6 +19,7 @@ const ALONE = ['test/git/many-refs.test.ts']
 const AT_ONCE = 4
 
 const root = resolve(import.meta.dirname, '..')
+const interrupted = new AbortController()
 
 /** Files in groups, each of which runs in a process of its own. */
 async function groups(patterns: string[]): Promise<string[][]> {
@@ -59,7 +60,7 @@ async function runAll(groups: string[][]): Promise<boolean> {
     files.push(file)
   }
   const execArgv = ['--import', pathToFileURL(join(root, 'test/light-hooks.ts')).href]
-  const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv })
+  const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv, signal: interrupted.signal })
   let passed = true
   tests.on('test:fail', () => {
     passed = false
@@ -69,6 +70,9 @@ async function runAll(groups: string[][]): Promise<boolean> {
   await finished(report)
   return passed
 }
+
+// Whoever interrupts it is not left with a PostgreSQL.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted.abort())
 
 const given = process.argv.slice(2)
 const found = await groups(given.length > 0 ? given : EVERYTHING)
