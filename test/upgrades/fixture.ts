@@ -2,10 +2,11 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress } from 'node:zlib'
+import { brotliCompress, brotliDecompress, brotliDecompressSync } from 'node:zlib'
 import type { Manifest } from './manifest.ts'
 
 export const FIXTURES = join(import.meta.dirname, 'fixtures')
@@ -27,15 +28,14 @@ export interface Fixture {
   manifest: Manifest
 }
 
-export async function readFixtures(): Promise<Fixture[]> {
+/** At once, because a test file is read without waiting. */
+export function readFixtures(): Fixture[] {
   const ending = '.json.br'
-  const names = (await readdir(FIXTURES)).filter((file) => file.endsWith(ending)).toSorted()
-  return Promise.all(
-    names.map(async (file) => ({
-      name: file.slice(0, -ending.length),
-      manifest: JSON.parse((await readPacked(join(FIXTURES, file))).toString()),
-    })),
-  )
+  const names = readdirSync(FIXTURES).filter((file) => file.endsWith(ending))
+  return names.toSorted().map((file) => ({
+    name: file.slice(0, -ending.length),
+    manifest: JSON.parse(brotliDecompressSync(readFileSync(join(FIXTURES, file))).toString()),
+  }))
 }
 
 export async function unpackData({ name }: Fixture, folder: string): Promise<void> {
