@@ -114,7 +114,7 @@ async function readyToAccept(child: ChildProcess): Promise<void> {
   await ready
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -97,6 +97,19 @@ onEachDatabase('migrations', (create) => {
     }
   })
 
+  it('can ask what is there before them', () =>
+    withStore(async (store) => {
+      const asked: boolean[] = []
+      const asking: Migration = {
+        name: 'asking',
+        async statements(_, hasColumn) {
+          asked.push(await hasColumn('marks', 'step'), await hasColumn('marks', 'steps'))
+          return []
+        },
+      }
+      await withOpen(store, [...steps, asking], async () => assert.deepEqual(asked, [true, false]))
+    }))
+
   it('refuse a database that a newer Trellis wrote, in words, and leave it alone', () =>
     withStore(async (store) => {
       await withOpen(store, steps, async () => {})

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { StartError } from '../platform/start-error.ts'
 import type { OpenDialect } from './dialect.ts'
-import type { Migration } from './migrations/index.ts'
+import type { HasColumn, Migration } from './migrations/index.ts'
 
 /** The database was written by a newer Trellis than this one. */
 export class SchemaTooNew extends StartError {
@@ -47,7 +47,7 @@ export async function schemaVersion(db: QueryExecutorProvider): Promise<number> 
  */
 export async function migrate(
   tx: QueryExecutorProvider,
-  { types }: OpenDialect,
+  { types, columns }: OpenDialect,
   migrations: readonly Migration[],
 ): Promise<void> {
   await sql`create table if not exists schema_migrations (version integer primary key, name text not null)`.execute(
@@ -55,11 +55,15 @@ export async function migrate(
   )
   const found = await schemaVersion(tx)
   if (found > migrations.length) throw new SchemaTooNew(found, migrations.length)
+  const hasColumn: HasColumn = async (table, column) => {
+    const { rows } = await sql.raw<{ table_name: string; column_name: string }>(columns).execute(tx)
+    return rows.some((row) => row.table_name === table && row.column_name === column)
+  }
 
   for (const [index, { name, statements }] of migrations.entries()) {
     const version = index + 1
     if (version <= found) continue
-    for (const statement of statements(types)) await sql.raw(statement).execute(tx)
+    for (const statement of await statements(types, hasColumn)) await sql.raw(statement).execute(tx)
     await sql`insert into schema_migrations (version, name) values (${version}, ${name})`.execute(tx)
   }
 }

@@ -9,10 +9,14 @@ import { boundedWork } from './0007-bounded-work.ts'
 import { sessionHashes } from './0008-session-hashes.ts'
 import { packHealth } from './0009-pack-health.ts'
 import { pruning } from './0010-pruning.ts'
+import { mended } from './0011-mended.ts'
+
+/** Whether a table has a column before the migration. */
+export type HasColumn = (table: string, column: string) => Promise<boolean>
 
 export interface Migration {
   name: string
-  statements(types: ColumnTypes): string[]
+  statements(types: ColumnTypes, hasColumn: HasColumn): string[] | Promise<string[]>
 }
 
 /** In order, the number is the place in this list. Forward only: what has landed is never edited. */
@@ -27,4 +31,5 @@ export const migrations: readonly Migration[] = [
   sessionHashes,
   packHealth,
   pruning,
+  mended,
 ]

@@ -41,6 +41,8 @@ export function openPostgres(
       instant: 'timestamptz',
       sha256: (column) => `translate(encode(sha256(convert_to(${column}, 'UTF8')), 'base64'), '+/=', '-_')`,
     },
+    columns: `select table_name, column_name from information_schema.columns
+      where table_schema = current_schema()`,
     isRetryable: (error) => ['40001', '40P01'].includes(sqlstate(error)),
     isDuplicate: (error) => sqlstate(error) === '23505',
   }

@@ -31,6 +31,8 @@ export function openSqlite(path: string): OpenDialect {
       instant: 'text',
       sha256: (column) => `${SHA256}(${column})`,
     },
+    columns: `select tables.name as table_name, columns.name as column_name
+      from sqlite_master as tables, pragma_table_info(tables.name) as columns where tables.type = 'table'`,
     isRetryable: (error) => error instanceof GroupLost,
     isDuplicate: (error) => UNIQUE_OR_PRIMARY_KEY.includes(errcode(error)),
   }
