@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { createBystander } from '../test/git/bystander.ts'
 import {
   type Client,
@@ -28,6 +32,7 @@ interface Attacker {
 type Attack = (attacker: Attacker) => Promise<() => Promise<unknown>>
 
 const NAME = 'attacked'
+const run = promisify(execFile)
 
 /** What a person of another organization notices: how many times longer things take them, at the most. */
 const beside = (what: string, attack: Attack) => async (): Promise<Row> => {
@@ -134,23 +139,18 @@ const manyRefs: Attack = async ({ server, client, remote, call }) => {
   }
 }
 
-const largeBodies: Attack = async ({ server }) => {
+const largeBodies: Attack = async ({ server, client }) => {
   const content = Buffer.alloc(36 * 1024 * 1024, 'noise').toString('base64')
   const changes = [{ op: 'put', path: 'large', content, encoding: 'base64' }]
-  // Made once: what it costs to make them is not the server's.
-  const honest = Buffer.from(JSON.stringify({ name: NAME, branch: 'large', message: 'large', changes }))
-  const hostile = Buffer.from(`[${'{},'.repeat(16 * 1024 * 1024)}{}]`)
-  return () =>
-    Promise.all(
-      [honest, hostile].map(async (body) => {
-        const response = await fetch(`${server.url}/api/v1/git/commits/create`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', authorization: `Bearer ${server.key}` },
-          body,
-        })
-        await response.arrayBuffer()
-      }),
-    )
+  const bodies = {
+    honest: JSON.stringify({ name: NAME, branch: 'large', message: 'large', changes }),
+    hostile: `[${'{},'.repeat(16 * 1024 * 1024)}{}]`,
+  }
+  for (const [name, body] of Object.entries(bodies)) await writeFile(join(client.dir, name), body)
+  const url = `${server.url}/api/v1/git/commits/create`
+  const send = (name: string) =>
+    run(process.execPath, ['bench/peers/post-file.ts', url, server.key, join(client.dir, name)])
+  return () => Promise.all(Object.keys(bodies).map(send))
 }
 
 const signUps: Attack = async ({ server }) => {

@@ -40,15 +40,22 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       // Nothing is wrong with an empty repository: it has no commits.
       if (!place && input.ref === undefined && !(await revisions.findOid(repo, undefined)))
         return { items: [], nextCursor: null }
-      const from = place?.oid ?? (await revisions.commitAt(repo, input.ref, signal))
       const skip = place?.offset ?? 0
-      const { commits, more } = await repositories.withGit(repo, signal, async (opened) => {
-        const isThere = await withObjects(opened, (objects) => objects.findCommit(from))
-        if (!isThere) return { commits: [], more: false }
-        return listCommits(opened, { from, skip, limit: input.limit, ...(path && { path }) })
+      return repositories.withGit(repo, signal, async (opened) => {
+        const from = await withObjects(opened, async (objects) => {
+          if (!place) return revisions.commitIn(objects, repo, input.ref)
+          return (await objects.findCommit(place.oid)) && place.oid
+        })
+        if (!from) return { items: [], nextCursor: null }
+        const { commits, more } = await listCommits(opened, {
+          from,
+          skip,
+          limit: input.limit,
+          ...(path && { path }),
+        })
+        const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
+        return { items: commits.map(presentCommit), nextCursor }
       })
-      const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
-      return { items: commits.map(presentCommit), nextCursor }
     },
 
     async getCommit(
@@ -57,12 +64,14 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       signal: AbortSignal,
     ): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const oid = await revisions.commitAt(repo, input.ref, signal)
-      const commit = await repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, (objects) => objects.findCommit(oid)),
+      return repositories.withGit(repo, signal, (opened) =>
+        withObjects(opened, async (objects) => {
+          const oid = await revisions.commitIn(objects, repo, input.ref)
+          const commit = await objects.findCommit(oid)
+          if (!commit) throw missing(repo, input.ref)
+          return presentCommit({ oid, ...commit })
+        }),
       )
-      if (!commit) throw missing(repo, input.ref)
-      return presentCommit({ oid, ...commit })
     },
 
     async getTree(
@@ -73,10 +82,10 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const place = readPlace(input.cursor)
-      const commit = place?.oid ?? (await revisions.commitAt(repo, input.ref, signal))
       const offset = place?.offset ?? 0
       return repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, async (objects) => {
+          const commit = place?.oid ?? (await revisions.commitIn(objects, repo, input.ref))
           const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
           if (!entries) throw missing(repo, path ?? commit)
           const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
@@ -107,9 +116,9 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
-      const commit = path && (await revisions.commitAt(repo, input.ref, signal))
       return repositories.withGit(repo, signal, (opened) =>
         withObjects(opened, async (objects) => {
+          const commit = path && (await revisions.commitIn(objects, repo, input.ref))
           const entry = commit && (await objects.findAt(commit, path))
           const oid = commit ? entry?.oid : parseOid(wanted)
           const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
@@ -126,11 +135,14 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       signal: AbortSignal,
     ) {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const base = await revisions.commitAt(repo, input.base, signal)
-      const head = await revisions.commitAt(repo, input.head, signal)
-      const found = await repositories.withGit(repo, signal, (opened) =>
-        compareCommits(opened, { base, head, mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }),
-      )
+      const { base, head, ...found } = await repositories.withGit(repo, signal, async (opened) => {
+        const commits = await withObjects(opened, async (objects) => ({
+          base: await revisions.commitIn(objects, repo, input.base),
+          head: await revisions.commitIn(objects, repo, input.head),
+        }))
+        const options = { mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }
+        return { ...commits, ...(await compareCommits(opened, { ...commits, ...options })) }
+      })
       return {
         base,
         head,

@@ -1,5 +1,5 @@
 import { type Oid, parseRevision } from '../git/names.ts'
-import { ObjectMissing, resolveRevision, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, type ObjectReader, resolveRevision, withObjects } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
@@ -14,27 +14,29 @@ export function createRevisions({ repositories }: { repositories: Repositories }
     return parsed && resolveRevision(parsed, (name) => repositories.findOid(repo, name))
   }
 
+  /** The commit at a revision, through annotated tags; the default branch's without one. */
+  async function commitIn(objects: ObjectReader, repo: RepoRow, revision: string | undefined): Promise<Oid> {
+    const missing = new Fault('GIT_OBJECT_NOT_FOUND', {
+      name: repo.name,
+      object: revision ?? repo.default_branch,
+    })
+    const oid = await findOid(repo, revision)
+    if (!oid) throw missing
+    const found = await objects.peel(oid)
+    // An id is what a caller says; a ref is what we say, and must point to something.
+    if (!found && oid !== revision) throw new ObjectMissing(oid)
+    if (found?.type !== 'commit') throw missing
+    return found.oid
+  }
+
   return {
     findOid,
+    commitIn,
 
-    /** The commit at a revision, through annotated tags; the default branch's without one. */
-    async commitAt(repo: RepoRow, revision: string | undefined, signal: AbortSignal): Promise<Oid> {
-      const missing = new Fault('GIT_OBJECT_NOT_FOUND', {
-        name: repo.name,
-        object: revision ?? repo.default_branch,
-      })
-      const oid = await findOid(repo, revision)
-      if (!oid) throw missing
-      const found = await repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const object = await objects.peel(oid)
-          // An id is what a caller says; a ref is what we say, and must point to something.
-          if (!object && oid !== revision) throw new ObjectMissing(oid)
-          return object
-        }),
-      )
-      if (found?.type !== 'commit') throw missing
-      return found.oid
-    },
+    /** For those who look at nothing else. */
+    commitAt: (repo: RepoRow, revision: string | undefined, signal: AbortSignal): Promise<Oid> =>
+      repositories.withGit(repo, signal, (opened) =>
+        withObjects(opened, (objects) => commitIn(objects, repo, revision)),
+      ),
   }
 }

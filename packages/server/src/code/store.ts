@@ -49,7 +49,7 @@ export interface CodeTables {
 export type PackRow = Selectable<PacksTable>
 
 /** How many rows go into one statement. While it runs on SQLite, nobody else gets their turn. */
-const BATCH = 500
+const BATCH = 100
 
 function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < items.length; i += BATCH) yield items.slice(i, i + BATCH)

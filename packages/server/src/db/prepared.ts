@@ -37,7 +37,7 @@ export function prepared<Schema, Values extends object, Row>(
 }
 
 /** Inserts are cut into these sizes, so that there is a statement of each. */
-const BATCHES = [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
+const BATCHES = [64, 32, 16, 8, 4, 2, 1]
 
 /**
  * Inserts any number of rows that all have the columns of the first, with statements that are built once. Between the

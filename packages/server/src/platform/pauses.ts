@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long one piece of work may have the process to itself. */
-const SHARE_MS = 5
+/** How long one piece of work may have the process to itself: what others do takes many turns, and each waits so long. */
+const SHARE_MS = 2
 
 /**
  * For loops that may be long: between two steps, lets everybody else in if it has been at it for its share. It waits for

@@ -15,7 +15,7 @@ const COMPILED = 1_000
 const STEPS_EACH = 1_000_000
 const STEPS_TOGETHER = 3_000_000
 /** Deliveries that are written together. */
-const BATCH = 512
+const BATCH = 128
 
 interface FanOutDeps {
   database: Database

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as othersTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { crc32, deflate, deflateSync } from 'node:zlib'
+import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import { type ObjectType, oidOf } from './format.ts'
 
@@ -68,12 +68,9 @@ async function formatPack(objects: readonly NewObject[]) {
   const parts: Buffer[] = [header]
   const entries: Entry[] = []
   let offset = header.length
-  let busySince = performance.now()
+  const pause = createPauses()
   for (const { oid, type, content } of objects) {
-    if (performance.now() - busySince > 10) {
-      await othersTurn()
-      busySince = performance.now()
-    }
+    await pause()
     const bytes = Buffer.concat([entryHeader(type, content.length), await compress(content)])
     entries.push({ oid: Buffer.from(oid, 'hex'), offset, crc: crc32(bytes) })
     parts.push(bytes)

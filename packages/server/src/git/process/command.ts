@@ -10,6 +10,7 @@ import { environmentOf, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
 import type { PoolOwner, ProcessPool, Slot } from './pool.ts'
+import { stepBackWhenLong } from './precedence.ts'
 
 /** Text written in the source; a plain `string` is refused by the compiler. */
 type Literal<S extends string> = string extends S ? never : S
@@ -239,6 +240,7 @@ function launch(
       // A group of its own, so that git's helpers end together with it.
       detached: true,
     })
+  const precedence = stepBackWhenLong(child.pid)
   // One that could not be started may have no pipes; its error follows.
   const pipes = {
     in: child.stdin ?? new PassThrough(),
@@ -277,6 +279,7 @@ function launch(
       isGone = true
       clearTimeout(timeout)
       clearTimeout(killTimer)
+      precedence[Symbol.dispose]()
       signal?.removeEventListener('abort', onAbort)
       slot?.release()
       if (stopReason) reject(stopReason.error)
