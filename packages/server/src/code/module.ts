@@ -63,7 +63,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const launchers = createLaunchers()
   const slowPool = createProcessPool({ size: SLOW_PROCESSES })
   const git = createGit({ pool, slowPool, launchers })
-  const packs = createLocalPackStore(dataDir)
+  const packs = createLocalPackStore(dataDir, needs.clock)
   const directories = createWorkingDirectories()
   const cache = createCloneCache({
     dir: join(scratch.path, 'clones'),

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, stat, symlink, unlink } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import { isIntact, type Reading } from './pack-check.ts'
 
 export interface PackInfo {
@@ -56,8 +57,8 @@ export class PackMissing extends Error {
 const PARTS = ['pack', 'rev', 'bitmap', 'idx'] as const
 const isRequired = (part: string) => part === 'pack' || part === 'idx'
 
-/** Keeps packs in files below `root`. */
-export function createLocalPackStore(root: string): PackStore {
+/** Keeps packs in files below `root`. Their age goes by the same clock as that of their rows. */
+export function createLocalPackStore(root: string, clock: Clock = systemClock): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
 
@@ -94,7 +95,10 @@ export function createLocalPackStore(root: string): PackStore {
       if (isThere) placed.push(target)
     }
     // All at once: the file system writes its journal for several as for one.
-    const sizes = await Promise.all([...placed.map(makeDurable), syncPath(folderOf(packId)).then(() => 0)])
+    const sizes = await Promise.all([
+      ...placed.map((file) => makeDurable(file, new Date(clock()))),
+      syncPath(folderOf(packId)).then(() => 0),
+    ])
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
   }
@@ -179,11 +183,10 @@ async function place(source: string, target: string): Promise<true> {
 }
 
 /** Gives the size of the file. */
-async function makeDurable(target: string): Promise<number> {
+async function makeDurable(target: string, now: Date): Promise<number> {
   const file = await open(target, 'r')
   try {
     // The age that a sweep looks at starts now, however long receiving and checking took.
-    const now = new Date()
     await file.utimes(now, now)
     await file.chmod(0o400)
     await file.sync()
