@@ -1,0 +1,144 @@
+import { createPauses } from '../platform/pauses.ts'
+import type { Db } from '../schema.ts'
+import { type AccessPath, choosePath } from './access-path.ts'
+import type { Collection } from './collection.ts'
+import { compileFilter, type MatchedRow } from './matching.ts'
+import * as store from './store.ts'
+import { upgraded } from './upgrades.ts'
+import type { Filter } from './where.ts'
+
+/** A page looks at so many rows, whatever it finds. */
+const MAX_LOOKED_AT = 20_000
+/** And is no larger than this, but for its last row. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024
+/** Entries of ranges are put into order in memory. Where there are more, all rows are gone through instead. */
+const MAX_SORTED = 5_000
+
+const FIRST_PIECE = 100
+const LARGEST_PIECE = 500
+const PIECE_BYTES = 1024 * 1024
+
+/** The schema changed while a page was read: it has to be read again. */
+export class Outdated extends Error {}
+
+/** A row as it is answered. */
+export const present = (
+  { upgrades }: Pick<Collection, 'upgrades'>,
+  row: store.RecordTableRow,
+): MatchedRow => ({
+  id: row.id,
+  revision: row.revision,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  data: upgraded(JSON.parse(row.data), row.version, upgrades),
+})
+
+/** The rows of a page, and the place to go on from; undefined when there is nothing more. */
+export async function readPage(
+  db: Db,
+  {
+    collection,
+    filter,
+    after,
+    limit,
+    signal,
+  }: {
+    collection: Collection
+    filter: Filter | undefined
+    after: number
+    limit: number
+    signal?: AbortSignal
+  },
+): Promise<{ rows: MatchedRow[]; next: number | undefined }> {
+  const source = await openSource(db, collection.row.id, choosePath(filter, collection.indexes), after)
+  const matches = filter ? compileFilter(filter) : () => true
+  const pause = createPauses()
+  const rows: MatchedRow[] = []
+  let place = after
+  let found = after
+  let [looked, lookedBytes, pageBytes] = [0, 0, 0]
+  for (;;) {
+    const left = MAX_LOOKED_AT - looked
+    if (left === 0) return { rows, next: place }
+    signal?.throwIfAborted()
+    const fitting = looked === 0 ? FIRST_PIECE : Math.ceil((PIECE_BYTES * looked) / lookedBytes)
+    const wanted = Math.min(left, fitting, filter ? LARGEST_PIECE : limit + 1 - rows.length)
+    const piece = await source(place, wanted)
+    for (const row of piece.rows) {
+      if (row.version > collection.row.version) throw new Outdated()
+      looked++
+      lookedBytes += row.bytes
+      const presented = present(collection, row)
+      if (matches(presented)) {
+        if (rows.length === limit || pageBytes >= MAX_PAGE_BYTES) return { rows, next: found }
+        rows.push(presented)
+        pageBytes += row.bytes
+        found = row.seq
+      }
+      place = row.seq
+      await pause()
+    }
+    if (piece.isLast) return { rows, next: undefined }
+    place = Math.max(place, piece.reached)
+  }
+}
+
+interface Piece {
+  rows: store.RecordTableRow[]
+  /** The last place that was looked at; a row may have gone from there meanwhile. */
+  reached: number
+  isLast: boolean
+}
+
+/** Gives the next rows after a place, up to so many, in order. */
+type Source = (after: number, limit: number) => Promise<Piece>
+
+async function openSource(db: Db, collectionId: string, path: AccessPath, after: number): Promise<Source> {
+  const everything: Source = async (from, limit) => {
+    const rows = await store.listRecords(db, { collectionId, after: from, limit })
+    return { rows, reached: rows.at(-1)?.seq ?? from, isLast: rows.length < limit }
+  }
+  const fromPlaces =
+    (placesAfter: (from: number, limit: number) => Promise<number[]>): Source =>
+    async (from, limit) => {
+      const places = await placesAfter(from, limit)
+      const rows = places.length > 0 ? await store.listBySeqs(db, collectionId, places) : []
+      return { rows, reached: places.at(-1) ?? from, isLast: places.length < limit }
+    }
+  const fromSorted = (places: number[]) =>
+    fromPlaces(async (from, limit) => {
+      const first = places.findIndex((place) => place > from)
+      return first < 0 ? [] : places.slice(first, first + limit)
+    })
+
+  switch (path.kind) {
+    case 'all':
+      return everything
+    case 'ids': {
+      const found = await Promise.all(path.ids.map((id) => store.findRecord(db, collectionId, id)))
+      return fromSorted(inOrder(found.flatMap((row) => (row ? [row.seq] : []))))
+    }
+    case 'keys': {
+      const { indexId, keys } = path
+      return fromPlaces(async (from, limit) => {
+        const places: number[] = []
+        for (const key of keys)
+          for (const { seq } of await store.listByKey(db, { indexId, key, after: from, limit }))
+            places.push(seq)
+        return inOrder(places).slice(0, limit)
+      })
+    }
+    case 'ranges': {
+      const places: number[] = []
+      for (const range of path.ranges) {
+        const limit = MAX_SORTED + 1 - places.length
+        for (const { seq } of await store.listByRange(db, { indexId: path.indexId, ...range, limit }))
+          places.push(seq)
+        if (places.length > MAX_SORTED) return everything
+      }
+      return fromSorted(inOrder(places.filter((place) => place > after)))
+    }
+  }
+}
+
+const inOrder = (places: number[]): number[] => places.sort((a, b) => a - b)
