@@ -61,7 +61,9 @@ export async function readPage(
     const left = MAX_LOOKED_AT - looked
     if (left === 0) return { rows, next: place }
     signal?.throwIfAborted()
-    const fitting = looked === 0 ? FIRST_PIECE : Math.ceil((PIECE_BYTES * looked) / lookedBytes)
+    // Where an index answers all of the filter, so many are enough.
+    const fitting =
+      looked === 0 ? Math.min(FIRST_PIECE, limit + 1) : Math.ceil((PIECE_BYTES * looked) / lookedBytes)
     const wanted = Math.min(left, fitting, filter ? LARGEST_PIECE : limit + 1 - rows.length)
     const piece = await source(place, wanted)
     for (const row of piece.rows) {
@@ -98,18 +100,17 @@ async function openSource(db: Db, collectionId: string, path: AccessPath, after:
     const rows = await store.listRecords(db, { collectionId, after: from, limit })
     return { rows, reached: rows.at(-1)?.seq ?? from, isLast: rows.length < limit }
   }
-  const fromPlaces =
-    (placesAfter: (from: number, limit: number) => Promise<number[]>): Source =>
+  const atPlaces = async (places: number[], from: number, limit: number): Promise<Piece> => ({
+    rows: places.length > 0 ? await store.listBySeqs(db, collectionId, places) : [],
+    reached: places.at(-1) ?? from,
+    isLast: places.length < limit,
+  })
+  const fromSorted =
+    (places: number[]): Source =>
     async (from, limit) => {
-      const places = await placesAfter(from, limit)
-      const rows = places.length > 0 ? await store.listBySeqs(db, collectionId, places) : []
-      return { rows, reached: places.at(-1) ?? from, isLast: places.length < limit }
-    }
-  const fromSorted = (places: number[]) =>
-    fromPlaces(async (from, limit) => {
       const first = places.findIndex((place) => place > from)
-      return first < 0 ? [] : places.slice(first, first + limit)
-    })
+      return atPlaces(first < 0 ? [] : places.slice(first, first + limit), from, limit)
+    }
 
   switch (path.kind) {
     case 'all':
@@ -120,13 +121,21 @@ async function openSource(db: Db, collectionId: string, path: AccessPath, after:
     }
     case 'keys': {
       const { indexId, keys } = path
-      return fromPlaces(async (from, limit) => {
+      const [only = ''] = keys
+      if (keys.length === 1)
+        return async (from, limit) => {
+          const rows = await store.listRecordsByKey(db, { indexId, key: only, after: from, limit })
+          return { rows, reached: rows.at(-1)?.seq ?? from, isLast: rows.length < limit }
+        }
+      return async (from, wanted) => {
+        // The first of each key are the first of all.
+        const limit = Math.min(wanted, Math.ceil(MAX_SORTED / keys.length))
         const places: number[] = []
         for (const key of keys)
           for (const { seq } of await store.listByKey(db, { indexId, key, after: from, limit }))
             places.push(seq)
-        return inOrder(places).slice(0, limit)
-      })
+        return atPlaces(inOrder(places).slice(0, limit), from, limit)
+      }
     }
     case 'ranges': {
       const places: number[] = []

@@ -75,13 +75,12 @@ export function createRecordsService(deps: RecordsDeps) {
   ): Promise<T> {
     for (;;) {
       const { row } = await open(repo, place)
-      const missing = grows ? row.bytes + HEADROOM_BYTES - row.reserved_bytes : 0
-      const lots = Math.max(0, Math.ceil(missing / LOT_BYTES)) * LOT_BYTES
+      const lots = grows ? lotsMissing(row) : -lotsToSpare(row)
       try {
         return await database.transact(async (tx) => {
           // The organization is locked before what belongs to its repositories.
-          if (lots > 0) await repos.takeRoomIn(tx, repo, lots)
-          return work(tx, read(place, await store.lockCollection(tx, row.id)), lots)
+          if (lots !== 0) await repos.takeRoomIn(tx, repo, lots * LOT_BYTES)
+          return work(tx, read(place, await store.lockCollection(tx, row.id)), lots * LOT_BYTES)
         })
       } catch (error) {
         // Others have taken what was left.
@@ -312,6 +311,17 @@ export function createRecordsService(deps: RecordsDeps) {
       })
     },
   }
+}
+
+type Room = Pick<store.CollectionRow, 'bytes' | 'reserved_bytes'>
+
+const lotsMissing = ({ bytes, reserved_bytes }: Room): number =>
+  Math.max(0, Math.ceil((bytes + HEADROOM_BYTES - reserved_bytes) / LOT_BYTES))
+
+/** None of the last few, so that what shrinks and grows again does not lock its organization every time. */
+const lotsToSpare = ({ bytes, reserved_bytes }: Room): number => {
+  const free = Math.floor((reserved_bytes - bytes) / LOT_BYTES)
+  return free > 4 ? free - 2 : 0
 }
 
 /** What was reserved is used up. */

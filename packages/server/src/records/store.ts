@@ -244,6 +244,20 @@ export const listByKey = prepared(
       .limit(page.limit),
 )
 
+/** The rows with exactly this key, in order. */
+export const listRecordsByKey = prepared(
+  (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>
+    db
+      .selectFrom('record_entries')
+      .innerJoin('records', 'records.id', 'record_entries.record_id')
+      .selectAll('records')
+      .where('record_entries.index_id', '=', page.indexId)
+      .where('record_entries.key', '=', page.key)
+      .where('record_entries.seq', '>', page.after)
+      .orderBy('record_entries.seq')
+      .limit(page.limit),
+)
+
 /** The places of rows with a key in a range, in the order of keys. */
 export const listByRange = prepared(
   (db: Db, range: { indexId: string; from: string; to: string; limit: number }) =>
@@ -277,14 +291,17 @@ export async function setIndexState(
   return Number(numUpdatedRows)
 }
 
-/** Indexes that were dropped, or that nobody has gone on preparing since. */
-export const listIdleIndexes = (q: Db, preparingBefore: number): Promise<{ id: string }[]> =>
+/** Indexes that were dropped before one time, or that nobody has gone on preparing since the other. */
+export const listIdleIndexes = (
+  q: Db,
+  { droppedBefore, preparingBefore }: { droppedBefore: number; preparingBefore: number },
+): Promise<{ id: string }[]> =>
   q
     .selectFrom('record_indexes')
     .select('id')
     .where((eb) =>
       eb.or([
-        eb('state', '=', 'dropped'),
+        eb.and([eb('state', '=', 'dropped'), eb('touched_at', '<', droppedBefore)]),
         eb.and([eb('state', '=', 'preparing'), eb('touched_at', '<', preparingBefore)]),
       ]),
     )

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { MigrationPlanEntry } from '@trellis/contract'
 import { createPauses } from '../platform/pauses.ts'
 import type { Db } from '../schema.ts'
-import { type Collection, keyIn, readCollection } from './collection.ts'
+import { type Collection, keyIn, readCollection, UnreadableSchema } from './collection.ts'
 import { type Comparison, compareSchemas, creationSteps, planFrom } from './migration-plan.ts'
 import { valueIn } from './rows.ts'
 import { parseSchema, type Schema } from './schema.ts'
@@ -63,7 +63,11 @@ async function planOne(
     const entry = { recordName, kind: 'create' as const, schemaHash: hash, steps: creationSteps(schema) }
     return { ...known, entry }
   }
-  const current = readCollection(row)
+  const current = readOrReason(row)
+  if (typeof current === 'string') {
+    const reasons = [`the schema in force cannot be read: ${current}`]
+    return { ...known, entry: { recordName, kind: 'blocked', schemaHash: hash, steps: [], reasons } }
+  }
   const comparison = compareSchemas(current.schema, schema)
   const failing = await countFailing(db, current, comparison, signal)
   const { kind, steps, ...more } = planFrom(comparison, { rows: row.row_count, failing })
@@ -76,6 +80,15 @@ async function planOne(
     ...more,
   }
   return { ...known, current, comparison, entry }
+}
+
+function readOrReason(row: store.CollectionRow): Collection | string {
+  try {
+    return readCollection(row)
+  } catch (error) {
+    if (error instanceof UnreadableSchema) return error.message
+    throw error
+  }
 }
 
 const counted = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)

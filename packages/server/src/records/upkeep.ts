@@ -11,12 +11,17 @@ const BATCH = 200
 /** A preparation touches its indexes with every batch: after this it is not going on any more. */
 const ABANDONED_MS = 60 * 60_000
 
+/** A page that was begun with the index is over by then. */
+const GRACE_MS = 60_000
+
 /** After promotions: rows get the shape of the schema in force, and entries that nobody looks at go. */
 export async function tidyRecords(
   { database, clock }: { database: Database; clock: Clock },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { id } of await store.listIdleIndexes(database.db, clock() - ABANDONED_MS)) {
+  const now = clock()
+  const idle = { droppedBefore: now - GRACE_MS, preparingBefore: now - ABANDONED_MS }
+  for (const { id } of await store.listIdleIndexes(database.db, idle)) {
     // Whoever was at it must not put it in force any more.
     await database.transact((tx) =>
       store.setIndexState(tx, [id], { from: 'preparing', to: 'dropped', now: clock() }),

@@ -324,7 +324,7 @@ onEachDatabase('the rows a filter finds', (create) => {
           all.filter((row) => means(where, row)).map(({ id }) => id),
         )
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
