@@ -7,7 +7,10 @@ import { keyOf, rangeAfter, rangeOf } from './keys.ts'
 const number = fc.double({ noNaN: true, noDefaultInfinity: true })
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
-  fc.string({ unit: fc.constantFrom('\0', '\u0001', '\u0002', '\u0003', 'a', '\uffff', '𝄞'), maxLength: 6 }),
+  fc.string({
+    unit: fc.constantFrom('\0', '\u0001', '\u0002', '\u0003', 'a', '\uffff', '𝄞', '\u{10ffff}'),
+    maxLength: 6,
+  }),
   fc.string({ unit: fc.constantFrom('a', '𝄞'), minLength: 98, maxLength: 104 }),
 )
 

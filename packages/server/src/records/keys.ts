@@ -24,18 +24,21 @@ export interface KeyRange {
   to: string
 }
 
-/** Above every key that begins with the one it is added to: no character is above it. */
-const ABOVE = '\u{10ffff}\u{10ffff}'
+/** After it comes what marks a value, or that there is none. */
+const AFTER_FIELDS = '2'
+/** Above all that may follow in a text. */
+const ABOVE_TEXT = '\u{10ffff}'.repeat(ORDERED_CHARACTERS + 1)
 
 /** After equal values of the first fields of an index, anything. */
-export const rangeAfter = (prefix: string): KeyRange => ({ from: prefix, to: prefix + ABOVE })
+export const rangeAfter = (prefix: string): KeyRange => ({ from: prefix, to: prefix + AFTER_FIELDS })
 
 /** After equal values of the first fields of an index, what stands before or after a value, or begins with a text. */
 export function rangeOf(prefix: string, operator: 'below' | 'above' | 'startsWith', value: Scalar): KeyRange {
-  const edge = prefix + VALUE + (typeof value === 'string' ? shortened(value) : encodeValue(value))
-  if (operator === 'below') return { from: prefix + VALUE, to: edge + ABOVE }
-  if (operator === 'above') return { from: edge, to: prefix + VALUE + ABOVE }
-  return { from: edge, to: edge + ABOVE }
+  const isText = typeof value === 'string'
+  const edge = prefix + VALUE + (isText ? shortened(value) : encodeValue(value))
+  if (operator === 'below') return { from: prefix + VALUE, to: edge + (isText ? ESCAPE : AFTER_FIELDS) }
+  if (operator === 'above') return { from: edge, to: prefix + AFTER_FIELDS }
+  return { from: edge, to: edge + ABOVE_TEXT }
 }
 
 const encode = (value: Scalar | null): string => (value === null ? NULL : VALUE + encodeValue(value))

@@ -1,6 +1,7 @@
 import { compareText } from './fields.ts'
 import { type Data, valueIn } from './rows.ts'
 import { canonicalJson } from './schema-hash.ts'
+import { createSearch } from './search.ts'
 import type { Filter, Test } from './where.ts'
 
 /** A row as filters see it. */
@@ -55,9 +56,12 @@ function compileTest({ type, operator, value: wanted }: Test): (value: unknown) 
     case 'startsWith':
       return (value) => typeof value === 'string' && value.startsWith(wanted as string)
     case 'contains': {
-      if (type !== 'json') return (value) => typeof value === 'string' && value.includes(wanted as string)
+      if (type !== 'json') {
+        const isIn = createSearch(wanted as string)
+        return (value) => typeof value === 'string' && isIn(value)
+      }
       const element = canonicalJson(wanted)
-      return (value) => Array.isArray(value) && value.some((one) => canonicalJson(one) === element)
+      return (value) => Array.isArray(value) && elementsOf(value).has(element)
     }
   }
   const compare = (value: unknown): number =>
@@ -69,4 +73,15 @@ function compileTest({ type, operator, value: wanted }: Test): (value: unknown) 
     lte: (order: number) => order <= 0,
   }[operator]
   return (value) => value !== undefined && meets(compare(value))
+}
+
+/** Written out once, however many conditions look at them. */
+const written = new WeakMap<object, ReadonlySet<string>>()
+
+function elementsOf(list: readonly unknown[]): ReadonlySet<string> {
+  const known = written.get(list)
+  if (known) return known
+  const elements = new Set(list.map(canonicalJson))
+  written.set(list, elements)
+  return elements
 }

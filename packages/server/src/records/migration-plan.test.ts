@@ -256,6 +256,15 @@ const cases: Case[] = [
     read: [{ a: 'z' }, { a: 'x' }],
   },
   {
+    title: 'a unique field that becomes required, with one default for all',
+    from: { a: { ...text, unique: true } },
+    to: { a: { ...text, unique: true, required: true, default: 'z' } },
+    rows: [{}, {}, { a: 'x' }],
+    kind: 'blocked',
+    steps: ['make a required', 'backfill a = "z"', 'set default of a to "z"'],
+    reasons: ['a becomes unique, and 2 rows have a value that another row has, too'],
+  },
+  {
     title: 'an optional field that gets a default',
     from: { a: text },
     to: { a: { ...text, default: 'z' } },

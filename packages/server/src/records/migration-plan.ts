@@ -51,7 +51,7 @@ export function compareSchemas(current: Schema, next: Schema): Comparison {
     change: (change) => changes.push(change),
     backfill: (field, value) => {
       changes.push({ op: 'backfill', field, value })
-      lines.push({ text: `backfill ${field} = ${JSON.stringify(value)}`, onlyWithRows: true })
+      lines.push({ text: `backfill ${field} = ${inWords(value)}`, onlyWithRows: true })
     },
   }
   for (const [name, field] of next.fields) {
@@ -102,9 +102,11 @@ function dropField(notes: Notes, name: string, mayGo: boolean): void {
 
 function changeField(notes: Notes, name: string, before: Field, after: Field): void {
   const conversion = changeType(notes, name, before, after)
-  if (after.required && !before.required) {
+  const isNowRequired = after.required && !before.required
+  const isBackfilled = isNowRequired && after.default !== undefined
+  if (isNowRequired) {
     notes.step(`make ${name} required`)
-    if (after.default !== undefined) notes.backfill(name, after.default)
+    if (isBackfilled) notes.backfill(name, after.default)
     else
       notes.check({
         field: name,
@@ -117,12 +119,12 @@ function changeField(notes: Notes, name: string, before: Field, after: Field): v
     notes.step(
       after.default === undefined
         ? `remove default of ${name}`
-        : `set default of ${name} to ${JSON.stringify(after.default)}`,
+        : `set default of ${name} to ${inWords(after.default)}`,
     )
   if (after.unique && !before.unique) notes.step(`make ${name} unique`)
   if (before.unique && !after.unique) notes.step(`let values of ${name} repeat`)
-  // Two values may be one after they were converted.
-  if (after.unique && (!before.unique || conversion)) checkUnique(notes, name)
+  // Two values may be one after they were converted, and a default is one for all.
+  if (after.unique && (!before.unique || conversion || isBackfilled)) checkUnique(notes, name)
   changeBounds(notes, name, { before, after, conversion })
   if (after.type === 'enum' && before.type === 'enum') changeValues(notes, name, before, after)
 }
@@ -227,5 +229,12 @@ const hooksOf = ({ hooks }: Schema) => ({
   onCreate: hooks.onCreate ?? false,
   onTransition: hooks.onTransition ?? false,
 })
+
+const SHOWN_CHARACTERS = 200
+
+function inWords(value: unknown): string {
+  const json = JSON.stringify(value)
+  return json.length > SHOWN_CHARACTERS ? `${json.slice(0, SHOWN_CHARACTERS)}…` : json
+}
 
 const have = (rows: number): string => (rows === 1 ? '1 row has' : `${rows} rows have`)

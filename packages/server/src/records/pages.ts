@@ -2,6 +2,7 @@ import { createPauses } from '../platform/pauses.ts'
 import type { Db } from '../schema.ts'
 import { type AccessPath, choosePath } from './access-path.ts'
 import type { Collection } from './collection.ts'
+import * as entryStore from './entry-store.ts'
 import { compileFilter, type MatchedRow } from './matching.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
@@ -9,6 +10,8 @@ import type { Filter } from './where.ts'
 
 /** A page looks at so many rows, whatever it finds. */
 const MAX_LOOKED_AT = 20_000
+/** Or at rows of so many bytes. */
+const MAX_LOOKED_AT_BYTES = 64 * 1024 * 1024
 /** And is no larger than this, but for its last row. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024
 /** Entries of ranges are put into order in memory. Where there are more, all rows are gone through instead. */
@@ -59,7 +62,7 @@ export async function readPage(
   let [looked, lookedBytes, pageBytes] = [0, 0, 0]
   for (;;) {
     const left = MAX_LOOKED_AT - looked
-    if (left === 0) return { rows, next: place }
+    if (left === 0 || lookedBytes > MAX_LOOKED_AT_BYTES) return { rows, next: place }
     signal?.throwIfAborted()
     // Where an index answers all of the filter, so many are enough.
     const fitting =
@@ -116,15 +119,15 @@ async function openSource(db: Db, collectionId: string, path: AccessPath, after:
     case 'all':
       return everything
     case 'ids': {
-      const found = await Promise.all(path.ids.map((id) => store.findRecord(db, collectionId, id)))
-      return fromSorted(inOrder(found.flatMap((row) => (row ? [row.seq] : []))))
+      const found = path.ids.length > 0 ? await store.listPlacesOf(db, collectionId, path.ids) : []
+      return fromSorted(inOrder(found.map(({ seq }) => seq)))
     }
     case 'keys': {
       const { indexId, keys } = path
       const [only = ''] = keys
       if (keys.length === 1)
         return async (from, limit) => {
-          const rows = await store.listRecordsByKey(db, { indexId, key: only, after: from, limit })
+          const rows = await entryStore.listRecordsByKey(db, { indexId, key: only, after: from, limit })
           return { rows, reached: rows.at(-1)?.seq ?? from, isLast: rows.length < limit }
         }
       return async (from, wanted) => {
@@ -132,7 +135,7 @@ async function openSource(db: Db, collectionId: string, path: AccessPath, after:
         const limit = Math.min(wanted, Math.ceil(MAX_SORTED / keys.length))
         const places: number[] = []
         for (const key of keys)
-          for (const { seq } of await store.listByKey(db, { indexId, key, after: from, limit }))
+          for (const { seq } of await entryStore.listByKey(db, { indexId, key, after: from, limit }))
             places.push(seq)
         return atPlaces(inOrder(places).slice(0, limit), from, limit)
       }
@@ -141,7 +144,7 @@ async function openSource(db: Db, collectionId: string, path: AccessPath, after:
       const places: number[] = []
       for (const range of path.ranges) {
         const limit = MAX_SORTED + 1 - places.length
-        for (const { seq } of await store.listByRange(db, { indexId: path.indexId, ...range, limit }))
+        for (const { seq } of await entryStore.listByRange(db, { indexId: path.indexId, ...range, limit }))
           places.push(seq)
         if (places.length > MAX_SORTED) return everything
       }

@@ -11,7 +11,9 @@ import {
   readCollection,
   wantedIndexes,
 } from './collection.ts'
+import * as entryStore from './entry-store.ts'
 import type { Comparison } from './migration-plan.ts'
+import { rowsAtOnce } from './room.ts'
 import { type Data, misfits } from './rows.ts'
 import type { Schema } from './schema.ts'
 import { publicSchema } from './schema-hash.ts'
@@ -82,10 +84,11 @@ export function createPreparations({
   async function lookIn(
     tx: Tx,
     preparation: Preparation,
-    { collection, limit }: { collection: Collection; limit: number },
+    { collection, most }: { collection: Collection; most: number },
   ): Promise<{ caughtUpTo: number; isLast: boolean }> {
     const { collectionId, changes, fresh, unfit, shared } = preparation
     const after = preparation.caughtUpTo
+    const limit = rowsAtOnce(collection.row, most)
     const rows = await store.listChanged(tx, { collectionId, after, limit })
     const read = rows.map((row) => {
       const before = upgraded(JSON.parse(row.data), row.version, collection.upgrades)
@@ -93,12 +96,12 @@ export function createPreparations({
       else unfit.delete(row.seq)
       return { id: row.id, seq: row.seq, data: changed(before, changes) }
     })
-    await store.deleteEntries(
+    await entryStore.deleteEntries(
       tx,
       read.map(({ id }) => id),
       fresh.map(({ id }) => id),
     )
-    await store.insertEntries(
+    await entryStore.insertEntries(
       tx,
       read.flatMap((row) => entriesOf(fresh, row, row.data)),
     )
@@ -107,7 +110,7 @@ export function createPreparations({
       for (const { seq, data } of read) {
         if (!isHeldUnique(index, data)) continue
         const key = keyIn(index, data)
-        if (await store.isKeyTaken(tx, { indexId: index.id, key, seq }))
+        if (await entryStore.isKeyTaken(tx, { indexId: index.id, key, seq }))
           shared.set(`${index.id} ${key}`, { indexId: index.id, key, field: index.fields[0] ?? '' })
       }
     return { caughtUpTo: rows.at(-1)?.change ?? after, isLast: rows.length < limit }
@@ -123,7 +126,7 @@ export function createPreparations({
       if (problem) problems.push(problem)
     }
     for (const { indexId, key, field } of shared.values()) {
-      const places = await store.listByKey(tx, { indexId, key, after: 0, limit: 2 })
+      const places = await entryStore.listByKey(tx, { indexId, key, after: 0, limit: 2 })
       if (places.length > 1) problems.push(`${field} becomes unique, and 2 rows have the same value`)
     }
     return problems
@@ -148,7 +151,7 @@ export function createPreparations({
       if (fresh.length > 0)
         await database.transact(async (tx) => {
           for (const { id } of fresh)
-            await store.insertIndex(tx, {
+            await entryStore.insertIndex(tx, {
               id,
               collection_id: collectionId,
               state: 'preparing',
@@ -179,8 +182,8 @@ export function createPreparations({
         const fresh = preparation.fresh.map(({ id }) => id)
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
-          await store.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
-          return lookIn(tx, preparation, { collection, limit: BATCH })
+          await entryStore.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
+          return lookIn(tx, preparation, { collection, most: BATCH })
         })
         preparation.caughtUpTo = looked.caughtUpTo
         isLast = looked.isLast
@@ -194,7 +197,7 @@ export function createPreparations({
       const collection = await lockIn(tx, preparation)
       const { collectionId, declared, hash, changes, indexes, fresh, version } = preparation
       if (preparation.looksAtRows) {
-        const { isLast } = await lookIn(tx, preparation, { collection, limit: LAST_BATCH })
+        const { isLast } = await lookIn(tx, preparation, { collection, most: LAST_BATCH })
         // So many cannot be told in one short transaction.
         const isTooMuch = preparation.unfit.size > LAST_BATCH || preparation.shared.size > LAST_BATCH
         if (!isLast || isTooMuch) throw new StalePreparation()
@@ -205,11 +208,12 @@ export function createPreparations({
       const freshIds = fresh.map(({ id }) => id)
       const isNews = hash !== collection.row.schema_hash
       if (
-        (await store.setIndexState(tx, freshIds, { from: 'preparing', to: 'in force', now })) !== fresh.length
+        (await entryStore.setIndexState(tx, freshIds, { from: 'preparing', to: 'in force', now })) !==
+        fresh.length
       )
         throw new StalePreparation()
       const gone = collection.indexes.filter(({ id }) => !indexes.some((index) => index.id === id))
-      await store.setIndexState(
+      await entryStore.setIndexState(
         tx,
         gone.map(({ id }) => id),
         { from: 'in force', to: 'dropped', now },
@@ -236,7 +240,7 @@ export function createPreparations({
       const ids = preparations.flatMap(({ fresh }) => fresh.map(({ id }) => id))
       if (ids.length === 0) return
       await database.transact((tx) =>
-        store.setIndexState(tx, ids, { from: 'preparing', to: 'dropped', now: clock() }),
+        entryStore.setIndexState(tx, ids, { from: 'preparing', to: 'dropped', now: clock() }),
       )
     },
   }

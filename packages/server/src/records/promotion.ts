@@ -5,6 +5,7 @@ import type { NewId } from '../platform/ids.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Index, wantedIndexes } from './collection.ts'
+import * as entryStore from './entry-store.ts'
 import { createPreparations, type Preparation, StalePreparation } from './preparation.ts'
 import { publicSchema } from './schema-hash.ts'
 import * as store from './store.ts'
@@ -65,7 +66,12 @@ export function createRecordMigrations({
       updated_at: now,
     })
     for (const index of indexes)
-      await store.insertIndex(tx, { id: index.id, collection_id: id, state: 'in force', touched_at: now })
+      await entryStore.insertIndex(tx, {
+        id: index.id,
+        collection_id: id,
+        state: 'in force',
+        touched_at: now,
+      })
   }
 
   return {
@@ -96,7 +102,8 @@ export function createRecordMigrations({
           await preparing.catchUp(preparation, signal)
         }
       } catch (error) {
-        await preparing.discard(preparations)
+        // Should this fail, too, upkeep finds what was begun.
+        await preparing.discard(preparations).catch(() => {})
         throw error
       }
       return { migrations, planned, preparations }

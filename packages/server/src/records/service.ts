@@ -8,18 +8,12 @@ import { Fault } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
-import {
-  bytesOf,
-  type Collection,
-  entriesOf,
-  type Index,
-  isHeldUnique,
-  keyIn,
-  readCollection,
-  UnreadableSchema,
-} from './collection.ts'
+import { bytesOf, type Collection, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
+import * as entryStore from './entry-store.ts'
 import { Outdated, present, readPage } from './pages.ts'
-import { at, changedData, type Data, newData, valueIn } from './rows.ts'
+import { relationIssues } from './relations.ts'
+import { HEADROOM_BYTES, LOT_BYTES, lotsMissing, lotsToSpare } from './room.ts'
+import { changedData, type Data, newData } from './rows.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
 import { parseWhere } from './where.ts'
@@ -39,11 +33,6 @@ interface Place {
 }
 
 const MAX_ROW_BYTES = 256 * 1024
-
-/** Bytes are taken from the organization in lots, so that its row is not locked by every write. */
-const LOT_BYTES = 1024 * 1024
-/** More than any one write adds. */
-const HEADROOM_BYTES = LOT_BYTES / 2
 
 export type RecordsService = ReturnType<typeof createRecordsService>
 
@@ -68,23 +57,23 @@ export function createRecordsService(deps: RecordsDeps) {
 
   /** Does `work` with the collection locked, as it is then; where it grows, with room for what a write may add. */
   async function write<T>(
-    repo: RepoRow,
-    place: Place,
-    grows: boolean,
+    { repo, place, opened, grows }: { repo: RepoRow; place: Place; opened: Collection; grows: boolean },
     work: (tx: Tx, collection: Collection, reserved: number) => Promise<T>,
   ): Promise<T> {
-    for (;;) {
-      const { row } = await open(repo, place)
-      const lots = grows ? lotsMissing(row) : -lotsToSpare(row)
+    let { row } = opened
+    for (let headroom = HEADROOM_BYTES; ; headroom *= 2) {
+      const lots = grows ? lotsMissing(row, headroom) : -lotsToSpare(row)
+      const { id } = row
       try {
         return await database.transact(async (tx) => {
           // The organization is locked before what belongs to its repositories.
           if (lots !== 0) await repos.takeRoomIn(tx, repo, lots * LOT_BYTES)
-          return work(tx, read(place, await store.lockCollection(tx, row.id)), lots * LOT_BYTES)
+          return work(tx, read(place, await store.lockCollection(tx, id)), lots * LOT_BYTES)
         })
       } catch (error) {
-        // Others have taken what was left.
+        // Others have taken what was left, or it was many rows.
         if (!(error instanceof NoRoom)) throw error
+        row = (await open(repo, place)).row
       }
     }
   }
@@ -107,33 +96,35 @@ export function createRecordsService(deps: RecordsDeps) {
     return counted.changes
   }
 
-  /** What only the database knows of a row: that a value is taken, or leads nowhere. */
-  async function relationsIn(
+  /** Adds rows, one after the other: the next sees that a value is taken by the one before. */
+  async function insertIn(
     tx: Tx,
-    repo: RepoRow,
-    { schema, indexes }: Collection,
-    { seq, before, data }: { seq: number; before?: Data; data: Data },
-  ): Promise<Issue[]> {
-    const isNew = (name: string) => valueIn(data, name) !== (before && valueIn(before, name))
-    const issues: Issue[] = []
-    for (const index of indexes) {
-      const [name = ''] = index.fields
-      if (isHeldUnique(index, data) && isNew(name) && (await isTaken(tx, index, seq, data)))
-        issues.push(at(name, 'is taken: another row has this value'))
+    { collection, reserved, all }: { collection: Collection; reserved: number; all: readonly Data[] },
+    refuseOne: (issues: Issue[], place: number) => void,
+  ): Promise<RecordRow[]> {
+    const { schema, indexes } = collection
+    const { id: collection_id, version, changes } = collection.row
+    const now = clock()
+    const rows: RecordRow[] = []
+    for (const [i, given] of all.entries()) {
+      const { data, issues } = newData(schema, given)
+      refuseOne(issues, i)
+      const seq = changes + 1 + i
+      refuseOne(await relationIssues(tx, collection, { seq, data }), i)
+      const id = newId('rec')
+      const json = JSON.stringify(data)
+      refuseOne(sizeIssues(json), i)
+      const entries = entriesOf(indexes, { id, seq }, data)
+      const bytes = bytesOf(json, entries)
+      await countIn(tx, collection, { rows: 1, bytes, reserved: i === 0 ? reserved : 0 })
+      const times = { created_at: now, updated_at: now }
+      const row = { id, collection_id, seq, change: seq, version, revision: 1, data: json, bytes, ...times }
+      await store.insertRecord(tx, row)
+      await entryStore.insertEntries(tx, entries)
+      rows.push(present(collection, row))
     }
-    for (const [name, { type, record = '' }] of schema.fields) {
-      const id = valueIn(data, name)
-      if (type !== 'ref' || typeof id !== 'string' || !isNew(name)) continue
-      const target = await store.findCollection(tx, repo.id, record)
-      const isThere =
-        target?.in_force === 1 && !id.includes('\0') && (await store.findRecord(tx, target.id, id))
-      if (!isThere) issues.push(at(name, `leads to no ${record}`))
-    }
-    return issues
+    return rows
   }
-
-  const isTaken = (tx: Tx, index: Index, seq: number, data: Data) =>
-    store.isKeyTaken(tx, { indexId: index.id, key: keyIn(index, data), seq })
 
   async function lockedRowIn(
     tx: Tx,
@@ -204,39 +195,35 @@ export function createRecordsService(deps: RecordsDeps) {
     async create(caller: Caller, input: Place & { data: Data }): Promise<RecordRow> {
       const { record } = input
       const repo = await repos.open(caller, input.name, 'repo:write')
-      refuse(newData((await open(repo, input)).schema, input.data).issues)
-      return write(repo, input, true, async (tx, collection, reserved) => {
-        const { data, issues } = newData(collection.schema, input.data)
-        refuse(issues)
-        const seq = collection.row.changes + 1
-        refuse(await relationsIn(tx, repo, collection, { seq, data }))
-        const id = newId('rec')
-        const json = toJson(data)
-        const entries = entriesOf(collection.indexes, { id, seq }, data)
-        const bytes = bytesOf(json, entries)
-        await countIn(tx, collection, { rows: 1, bytes, reserved })
-        const now = clock()
-        const row = {
-          id,
-          collection_id: collection.row.id,
-          seq,
-          change: seq,
-          version: collection.row.version,
-          revision: 1,
-          data: json,
-          bytes,
-          created_at: now,
-          updated_at: now,
-        }
-        await store.insertRecord(tx, row)
-        await store.insertEntries(tx, entries)
-        const presented = present(collection, row)
+      const opened = await open(repo, input)
+      refuse(newData(opened.schema, input.data).issues)
+      return write({ repo, place: input, opened, grows: true }, async (tx, collection, reserved) => {
+        const [row] = await insertIn(tx, { collection, reserved, all: [input.data] }, refuse)
+        if (!row) throw new Error('a row was added and is not there')
         await events.append(tx, {
-          ...told(caller, record, presented),
+          ...told(caller, record, row),
           scope: repoScope(repo.id),
           type: 'record.created',
         })
-        return presented
+        return row
+      })
+    },
+
+    /** Adds many rows, all of them or none. What is wrong is told with the place in the list before it. */
+    async createMany(caller: Caller, place: Place, all: readonly Data[]): Promise<void> {
+      const repo = await repos.open(caller, place.name, 'repo:write')
+      const opened = await open(repo, place)
+      if (all.length === 0) return
+      const refuseAt = (issues: Issue[], i: number) =>
+        refuse(issues.map(({ path = [], message }) => ({ path: [i, ...path], message })))
+      for (const [i, data] of all.entries()) refuseAt(newData(opened.schema, data).issues, i)
+      await write({ repo, place, opened, grows: true }, async (tx, collection, reserved) => {
+        const rows = await insertIn(tx, { collection, reserved, all }, refuseAt)
+        await events.appendAll(
+          tx,
+          repoScope(repo.id),
+          rows.map((row) => ({ ...told(caller, place.record, row), type: 'record.created' })),
+        )
       })
     },
 
@@ -246,15 +233,17 @@ export function createRecordsService(deps: RecordsDeps) {
     ): Promise<RecordRow> {
       const { record, id } = input
       const repo = await repos.open(caller, input.name, 'repo:write')
+      const opened = await open(repo, input)
       // Whatever the row holds.
-      refuse(changedData((await open(repo, input)).schema, {}, input.data).issues)
-      return write(repo, input, true, async (tx, collection, reserved) => {
+      refuse(changedData(opened.schema, {}, input.data).issues)
+      return write({ repo, place: input, opened, grows: true }, async (tx, collection, reserved) => {
         const old = await lockedRowIn(tx, collection, input)
         const before = upgraded(JSON.parse(old.data), old.version, collection.upgrades)
         const { data, issues, transitions } = changedData(collection.schema, before, input.data)
         refuse(issues)
-        refuse(await relationsIn(tx, repo, collection, { seq: old.seq, before, data }))
-        const json = toJson(data)
+        refuse(await relationIssues(tx, collection, { seq: old.seq, before, data }))
+        const json = JSON.stringify(data)
+        refuse(sizeIssues(json))
         const entries = entriesOf(collection.indexes, old, data)
         const bytes = bytesOf(json, entries)
         const change = await countIn(tx, collection, { rows: 0, bytes: bytes - old.bytes, reserved })
@@ -267,12 +256,12 @@ export function createRecordsService(deps: RecordsDeps) {
           updated_at: clock(),
         }
         await store.updateRecord(tx, id, written)
-        await store.deleteEntries(
+        await entryStore.deleteEntries(
           tx,
           [id],
           collection.indexes.map((index) => index.id),
         )
-        await store.insertEntries(tx, entries)
+        await entryStore.insertEntries(tx, entries)
         const presented = present(collection, { ...old, ...written })
         await events.appendAll(tx, repoScope(repo.id), [
           {
@@ -298,7 +287,8 @@ export function createRecordsService(deps: RecordsDeps) {
     ): Promise<{ deleted: true }> {
       const { record, id } = input
       const repo = await repos.open(caller, input.name, 'repo:write')
-      return write(repo, input, false, async (tx, collection, reserved) => {
+      const opened = await open(repo, input)
+      return write({ repo, place: input, opened, grows: false }, async (tx, collection, reserved) => {
         const old = await lockedRowIn(tx, collection, input)
         await countIn(tx, collection, { rows: -1, bytes: -old.bytes, reserved })
         await store.deleteRecord(tx, id)
@@ -313,30 +303,24 @@ export function createRecordsService(deps: RecordsDeps) {
   }
 }
 
-type Room = Pick<store.CollectionRow, 'bytes' | 'reserved_bytes'>
-
-const lotsMissing = ({ bytes, reserved_bytes }: Room): number =>
-  Math.max(0, Math.ceil((bytes + HEADROOM_BYTES - reserved_bytes) / LOT_BYTES))
-
-/** None of the last few, so that what shrinks and grows again does not lock its organization every time. */
-const lotsToSpare = ({ bytes, reserved_bytes }: Room): number => {
-  const free = Math.floor((reserved_bytes - bytes) / LOT_BYTES)
-  return free > 4 ? free - 2 : 0
-}
-
 /** What was reserved is used up. */
 class NoRoom extends Error {}
 
+const MAX_ISSUES = 100
+
 function refuse(issues: Issue[]): void {
-  if (issues.length > 0) throw new Fault('BAD_REQUEST', { issues })
+  if (issues.length === 0) return
+  const more = issues.length - MAX_ISSUES
+  const told = issues.slice(0, MAX_ISSUES)
+  throw new Fault('BAD_REQUEST', {
+    issues: more > 0 ? [...told, { message: `and ${more} more problems` }] : told,
+  })
 }
 
-function toJson(data: Data): string {
-  const json = JSON.stringify(data)
-  if (Buffer.byteLength(json) > MAX_ROW_BYTES)
-    refuse([{ path: ['data'], message: `must not have more than ${MAX_ROW_BYTES} bytes as JSON` }])
-  return json
-}
+const sizeIssues = (json: string): Issue[] =>
+  Buffer.byteLength(json) > MAX_ROW_BYTES
+    ? [{ path: ['data'], message: `must not have more than ${MAX_ROW_BYTES} bytes as JSON` }]
+    : []
 
 const presentSchema = ({ declared }: Collection): RecordSchema =>
   ({ hooks: {}, ...declared }) as unknown as RecordSchema

@@ -4,6 +4,7 @@ import { createPauses } from '../platform/pauses.ts'
 import type { Db } from '../schema.ts'
 import { type Collection, keyIn, readCollection, UnreadableSchema } from './collection.ts'
 import { type Comparison, compareSchemas, creationSteps, planFrom } from './migration-plan.ts'
+import { rowsAtOnce } from './room.ts'
 import { valueIn } from './rows.ts'
 import { parseSchema, type Schema } from './schema.ts'
 import { schemaHash } from './schema-hash.ts'
@@ -96,7 +97,7 @@ const counted = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`
 /** Goes through all rows, in pieces, if there is anything to find out. */
 async function countFailing(
   db: Db,
-  { row: { id: collectionId }, upgrades }: Collection,
+  { row: collection, upgrades }: Collection,
   { checks, changes }: Comparison,
   signal?: AbortSignal,
 ): Promise<number[]> {
@@ -104,9 +105,11 @@ async function countFailing(
   if (checks.length === 0) return failing
   const seen = checks.map(() => new Map<string, boolean>())
   const pause = createPauses()
+  const { id: collectionId } = collection
+  const limit = rowsAtOnce(collection, PIECE)
   for (let after = 0; ; ) {
     signal?.throwIfAborted()
-    const rows = await store.listRecords(db, { collectionId, after, limit: PIECE })
+    const rows = await store.listRecords(db, { collectionId, after, limit })
     for (const row of rows) {
       const data = upgraded(JSON.parse(row.data), row.version, upgrades)
       for (const [i, { field, fails }] of checks.entries()) {
@@ -116,7 +119,7 @@ async function countFailing(
       await pause()
     }
     after = rows.at(-1)?.seq ?? after
-    if (rows.length < PIECE) return failing
+    if (rows.length < limit) return failing
   }
 }
 

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../schema.ts'
-import { bytesOf, entriesOf, readCollection } from './collection.ts'
+import { bytesOf, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
+import * as entryStore from './entry-store.ts'
+import { rowsAtOnce } from './room.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
 
@@ -21,25 +23,38 @@ export async function tidyRecords(
 ): Promise<void> {
   const now = clock()
   const idle = { droppedBefore: now - GRACE_MS, preparingBefore: now - ABANDONED_MS }
-  for (const { id } of await store.listIdleIndexes(database.db, idle)) {
+  for (const { id } of await entryStore.listIdleIndexes(database.db, idle)) {
     // Whoever was at it must not put it in force any more.
     await database.transact((tx) =>
-      store.setIndexState(tx, [id], { from: 'preparing', to: 'dropped', now: clock() }),
+      entryStore.setIndexState(tx, [id], { from: 'preparing', to: 'dropped', now: clock() }),
     )
-    await inBatches(signal, () => database.transact((tx) => store.deleteSomeEntries(tx, id, BATCH)))
+    await inBatches(signal, () => database.transact((tx) => deleteSome(tx, id)))
     if (signal.aborted) return
-    await database.transact((tx) => store.deleteIndex(tx, id))
+    await database.transact((tx) => entryStore.deleteIndex(tx, id))
   }
   for (const { id } of await store.listRewriting(database.db))
-    await inBatches(signal, () => database.transact((tx) => rewriteSome(tx, id)))
+    await inBatches(signal, () =>
+      database
+        .transact((tx) => rewriteSome(tx, id))
+        .catch((error: unknown) => {
+          // Who asks for its rows is told so; the others are not to wait for it.
+          if (error instanceof UnreadableSchema) return false
+          throw error
+        }),
+    )
 }
 
-/** Gives how many rows there were to look at. Neither their revision nor their time changes. */
-async function rewriteSome(tx: Tx, id: string): Promise<number> {
+/** Gives whether there may be more. */
+const deleteSome = async (tx: Tx, indexId: string): Promise<boolean> =>
+  (await entryStore.deleteSomeEntries(tx, indexId, BATCH)) === BATCH
+
+/** Gives whether there may be more. Neither their revision nor their time changes. */
+async function rewriteSome(tx: Tx, id: string): Promise<boolean> {
   const locked = await store.lockCollection(tx, id)
-  if (!locked || locked.rewritten_to === null) return 0
+  if (!locked || locked.rewritten_to === null) return false
   const { row, upgrades, indexes } = readCollection(locked)
-  const rows = await store.listRecords(tx, { collectionId: id, after: locked.rewritten_to, limit: BATCH })
+  const limit = rowsAtOnce(row, BATCH)
+  const rows = await store.listRecords(tx, { collectionId: id, after: locked.rewritten_to, limit })
   let grown = 0
   for (const old of rows) {
     if (old.version === row.version) continue
@@ -49,19 +64,19 @@ async function rewriteSome(tx: Tx, id: string): Promise<number> {
     await store.updateRecord(tx, old.id, { data: json, version: row.version, bytes })
     grown += bytes - old.bytes
   }
-  const isDone = rows.length < BATCH
+  const isDone = rows.length < limit
   await store.updateCollection(tx, id, {
     bytes: row.bytes + grown,
     rewritten_to: isDone ? null : (rows.at(-1)?.seq ?? null),
     // Every row is as the schema has it now.
     ...(isDone && { upgrades: '[]' }),
   })
-  return rows.length
+  return !isDone
 }
 
-async function inBatches(signal: AbortSignal, doSome: () => Promise<number>): Promise<void> {
+async function inBatches(signal: AbortSignal, doSome: () => Promise<boolean>): Promise<void> {
   for (let more = true; more && !signal.aborted; ) {
-    more = (await doSome()) >= BATCH
+    more = await doSome()
     // SQLite answers at once: without this nothing else would get its turn.
     await setImmediate()
   }

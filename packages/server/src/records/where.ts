@@ -26,6 +26,8 @@ type Json = Record<string, unknown>
 
 const MAX_LEVELS = 8
 const MAX_CONDITIONS = 100
+/** Filters in lists, also those that say nothing. */
+const MAX_PARTS = 1000
 const MAX_VALUES = 100
 const MAX_ISSUES = 100
 
@@ -49,6 +51,7 @@ function operatorsOf(type: FieldType): readonly Operator[] {
 export function parseWhere(schema: Schema, given: unknown): { filter: Filter; issues: Issue[] } {
   const issues: Issue[] = []
   let conditions = 0
+  let parts = 0
 
   const tell = (path: Path, message: string): undefined => {
     if (issues.length < MAX_ISSUES) issues.push({ path, message })
@@ -56,6 +59,7 @@ export function parseWhere(schema: Schema, given: unknown): { filter: Filter; is
 
   function readFilter(value: unknown, path: Path, level: number): Filter {
     const all: Filter[] = []
+    if (++parts > MAX_PARTS) return { op: 'and', of: all }
     if (!isObject(value)) tell(path, 'must be an object')
     else
       for (const [key, one] of Object.entries(value)) {
@@ -112,6 +116,7 @@ export function parseWhere(schema: Schema, given: unknown): { filter: Filter; is
   }
 
   const filter = readFilter(given, ['where'], 0)
+  if (parts > MAX_PARTS) tell(['where'], `has more than ${MAX_PARTS} parts`)
   if (conditions > MAX_CONDITIONS) tell(['where'], `has more than ${MAX_CONDITIONS} conditions`)
   return { filter, issues }
 }
