@@ -4,6 +4,7 @@ import { attacks } from './attacks.ts'
 import { rareEvents } from './events.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
+import { recordPage } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 
@@ -18,6 +19,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'small-push': smallPush,
   fork,
   'rare-events': rareEvents,
+  'record-page': recordPage,
   'webhook-deliveries': webhookDeliveries,
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
+import type { ErrorCode } from './errors.ts'
+import { Id, JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Cursor, NextCursor, pageLimit } from './paging.ts'
 
@@ -32,26 +33,40 @@ export const RecordSchema = z.object({
 })
 export type RecordSchema = z.infer<typeof RecordSchema>
 
+/** An object with the keys it came with: `__proto__` too, which a record of zod would leave out without a word. */
+const OpenObject = z
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'Must be an object',
+  )
+  .meta({ type: 'object' })
+
+const tag = 'Records'
+
+const ofRow = z.object({ name: RepoName, record: RecordName, id: Id.meta({ examples: ['rec_01k…'] }) })
+
+const Revision = z.int().describe('The one that was read. Another means that somebody was faster.')
+
+const everyRecord = [
+  'REPO_NOT_FOUND',
+  'FEATURE_UNAVAILABLE',
+  'RECORD_SCHEMA_NOT_FOUND',
+  'RECORD_SCHEMA_INVALID',
+] as const satisfies ErrorCode[]
+
 export const records = {
   list: operation('/records/list', {
     summary: 'List the rows of a record collection',
-    tag: 'Records',
+    tag,
     needs: 'repo:read',
-    errors: [
-      'REPO_NOT_FOUND',
-      'FEATURE_UNAVAILABLE',
-      'RECORD_SCHEMA_NOT_FOUND',
-      'RECORD_NOT_FOUND',
-      'RECORD_REVISION_CONFLICT',
-      'RECORD_SCHEMA_INVALID',
-      ...unready,
-    ],
+    errors: [...everyRecord, 'RECORD_NOT_FOUND', 'RECORD_REVISION_CONFLICT', ...unready],
   })
     .input(
       z.object({
         name: RepoName,
         record: RecordName,
-        where: JsonObject.optional().meta({
+        where: OpenObject.optional().meta({
+          type: 'object',
           description: 'Conditions that rows must meet; all rows when left out.',
           examples: [{ status: 'open', priority: { gte: 3 } }],
         }),
@@ -60,4 +75,55 @@ export const records = {
       }),
     )
     .output(z.object({ rows: z.array(RecordRow), cursor: NextCursor, schema: RecordSchema })),
+  get: operation('/records/get', {
+    summary: 'Read a row',
+    tag,
+    needs: 'repo:read',
+    errors: [...everyRecord, 'RECORD_NOT_FOUND'],
+  })
+    .input(ofRow)
+    .output(RecordRow),
+  create: operation('/records/create', {
+    summary: 'Add a row to a record collection',
+    tag,
+    needs: 'repo:write',
+    errors: [...everyRecord, 'QUOTA_EXCEEDED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        record: RecordName,
+        data: OpenObject.meta({
+          type: 'object',
+          description: 'The fields. One that is left out, or null, gets its default.',
+          examples: [{ title: 'Write the docs' }],
+        }),
+      }),
+    )
+    .output(RecordRow),
+  update: operation('/records/update', {
+    summary: 'Change fields of a row',
+    tag,
+    needs: 'repo:write',
+    errors: [...everyRecord, 'RECORD_NOT_FOUND', 'RECORD_REVISION_CONFLICT', 'QUOTA_EXCEEDED'],
+  })
+    .input(
+      ofRow.extend({
+        revision: Revision,
+        data: OpenObject.meta({
+          type: 'object',
+          description: 'The fields that change. Null takes an optional one away.',
+          examples: [{ status: 'done', due: null }],
+        }),
+      }),
+    )
+    .output(RecordRow),
+  delete: operation('/records/delete', {
+    summary: 'Remove a row',
+    tag,
+    needs: 'repo:write',
+    errors: [...everyRecord, 'RECORD_NOT_FOUND', 'RECORD_REVISION_CONFLICT'],
+  })
+    .input(ofRow.extend({ revision: Revision }))
+    .output(z.object({ deleted: z.literal(true) })),
 }

@@ -25,6 +25,8 @@ import type { Registry } from './platform/metrics.ts'
 import type { Room } from './platform/room.ts'
 import { SCRATCH_BEAT_MS, type Scratch } from './platform/scratch.ts'
 import { createThrottles, type Throttles } from './platform/throttles.ts'
+import { createRecordsModule } from './records/module.ts'
+import { createRecordRemains } from './records/remains.ts'
 import { createReposModule } from './repos/module.ts'
 import type { Database } from './schema.ts'
 import type { ServerKey } from './secrets/server-key.ts'
@@ -87,7 +89,8 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const reposModule = createReposModule({ ...shared, orgs, remains: [...codeRemains, ...tokenRemains] })
+  const remains = [...codeRemains, ...tokenRemains, ...createRecordRemains({ orgs })]
+  const reposModule = createReposModule({ ...shared, orgs, remains })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
   const codeModule = await createCodeModule({ ...shared, orgs, repos })
@@ -97,6 +100,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const { anonymous } = anonymousModule.services
   const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
+  const recordsModule = createRecordsModule({ ...shared, repos })
   const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
 
   const modules: Module[] = [
@@ -110,6 +114,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     anonymousModule,
     invitesModule,
     agentsModule,
+    recordsModule,
     webhooksModule,
   ]
   return {
@@ -122,6 +127,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
       ...anonymousModule.services,
       ...invitesModule.services,
       ...agentsModule.services,
+      ...recordsModule.services,
     },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [

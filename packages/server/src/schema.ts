@@ -11,6 +11,7 @@ import type { KeyTables } from './keys/store.ts'
 import type { OrgTables } from './orgs/store.ts'
 import type { PeopleTables } from './people/store.ts'
 import type { ThrottleTables } from './platform/throttles.ts'
+import type { RecordTables } from './records/store.ts'
 import type { RepoTables } from './repos/store.ts'
 import type { SettingTables } from './secrets/server-key.ts'
 import type { TokenTables } from './tokens/store.ts'
@@ -29,6 +30,7 @@ export type Schema = PeopleTables &
   ThrottleTables &
   EventTables &
   WebhookTables &
+  RecordTables &
   WorkerTables &
   TurnTables &
   SettingTables
@@ -44,6 +46,6 @@ export type Db = Kysely<Schema>
  * Quotas and rules that look before they write hold a lock meanwhile, taken by name: `throttles.lockIn` for an address,
  * `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
  * this order, so that no two wait for each other: address, organization, memberships, repository, what belongs to the
- * repository (tokens, invites, webhooks), counters of event logs (`events.append`), lines of webhooks.
+ * repository (tokens, invites, webhooks, record collections in the order of their names), counters of event logs (`events.append`), lines of webhooks.
  */
 export type Tx = Transaction<Schema>

@@ -85,6 +85,7 @@ let made = 0
 const fresh = (word: string) => `${word}-${++made}`
 const orgSlug = 'acme'
 
+const NO_RECORD = { name: 'target', record: 'none' }
 const NO_DELIVERY = '01900000-0000-7000-8000-000000000000'
 
 const rows: Record<string, Row> = {
@@ -191,6 +192,17 @@ const rows: Record<string, Row> = {
   '/invites/revoke': { input: () => ({ managementId: 'none' }), gives: '404 INVITE_NOT_FOUND' },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
+  '/records/list': { input: () => NO_RECORD, gives: '404 RECORD_SCHEMA_NOT_FOUND' },
+  '/records/get': { input: () => ({ ...NO_RECORD, id: 'rec_none' }), gives: '404 RECORD_SCHEMA_NOT_FOUND' },
+  '/records/create': { input: () => ({ ...NO_RECORD, data: {} }), gives: '404 RECORD_SCHEMA_NOT_FOUND' },
+  '/records/update': {
+    input: () => ({ ...NO_RECORD, id: 'rec_none', revision: 1, data: {} }),
+    gives: '404 RECORD_SCHEMA_NOT_FOUND',
+  },
+  '/records/delete': {
+    input: () => ({ ...NO_RECORD, id: 'rec_none', revision: 1 }),
+    gives: '404 RECORD_SCHEMA_NOT_FOUND',
+  },
   '/webhooks/create': {
     input: () => ({ name: 'target', webhook: fresh('hook'), url: 'http://203.0.113.7/' }),
     // Whoever may make one is told that nothing can be delivered there.

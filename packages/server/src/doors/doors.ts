@@ -31,13 +31,15 @@ import { createMetricsPage } from './pages/metrics.ts'
 import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
+import { createTransfers, servesTransfers, type TransfersDeps } from './records/transfers.ts'
 
 /** The services that doors lead to. */
 type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'> &
   Pick<GitDoorDeps, 'repos' | 'fetches' | 'pushes'> &
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &
-  Pick<InvitePageDeps, 'invites'> & { survey: PackSurvey }
+  Pick<InvitePageDeps, 'invites'> &
+  Pick<TransfersDeps, 'records'> & { survey: PackSurvey }
 
 interface DoorsDeps {
   config: Config
@@ -57,8 +59,11 @@ interface DoorsDeps {
 /** Every door there is: closed at first, open when there is something behind it. */
 export function createDoors({ baseUrl, config }: { baseUrl: string; config: Config }) {
   const cors = createCors(config.corsOrigins)
+  const api = createApiFront({ baseUrl, cors })
   const fronts = {
-    api: createApiFront({ baseUrl, cors }),
+    // Before the operations, whose path is the beginning of theirs.
+    transfers: { ...api, serves: servesTransfers },
+    api,
     auth: createAuthFront(baseUrl),
     git: createGitFront(baseUrl),
     // The last: it serves whatever the others do not.
@@ -141,6 +146,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         }),
       })
       return [
+        {
+          ...fronts.transfers,
+          handle: createTransfers({ ...services, admission, cors, bodyLimit: json }),
+        },
         { ...fronts.api, handle: api },
         {
           ...fronts.auth,

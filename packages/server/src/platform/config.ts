@@ -247,6 +247,11 @@ export const settings = {
     wholeNumber(0),
   ),
   TRELLIS_REPO_MAX_WEBHOOKS: defaulted('Webhooks of a repository.', '250', wholeNumber(1)),
+  TRELLIS_RECORD_MAX_ROWS: defaulted(
+    'Rows of a record collection. What they take counts against the bytes of the organization.',
+    '1000000',
+    wholeNumber(1),
+  ),
   TRELLIS_WEBHOOK_MAX_PENDING_BYTES: defaulted(
     'What may be pending for a webhook: bodies, and 512 bytes for each delivery. Beyond it, deliveries are dropped.',
     String(8 * MB),
@@ -371,6 +376,7 @@ function arrange(v: Values) {
       anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
+      rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
       pendingBytesPerWebhook: v.TRELLIS_WEBHOOK_MAX_PENDING_BYTES,
     },
   }

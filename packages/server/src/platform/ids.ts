@@ -19,6 +19,9 @@ export type IdPrefix =
   | 'anon'
   | 'ivt'
   | 'sig'
+  | 'col'
+  | 'idx'
+  | 'rec'
 
 /** Makes ids: a prefix that tells the kind, then a part that sorts by time and cannot be guessed. */
 export type NewId = (prefix: IdPrefix) => string

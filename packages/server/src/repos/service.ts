@@ -210,6 +210,13 @@ export function createReposService(deps: ReposDeps) {
       return repo
     },
 
+    /** Counts what is kept for a repository beside its packs, or is not any more, within what its organization may take. */
+    async takeRoomIn(tx: Tx, { org_id, expires_at }: store.RepoRow, bytes: number): Promise<void> {
+      const orgBytes = await orgs.addBytesIn(tx, org_id, bytes)
+      if (bytes > 0)
+        requireWithin(expires_at === null ? limits.orgBytes : limits.provisionalBytes, orgBytes, bytes)
+    },
+
     /** For `setSizeIn`, before anything else of the repository is locked. Undefined when the repository is gone. */
     async lockToResizeIn(tx: Tx, { id, org_id }: store.RepoRow): Promise<store.RepoRow | undefined> {
       await orgs.lockIn(tx, org_id)

@@ -28,6 +28,8 @@ export const createSchemaConverter = () =>
     interceptors: [
       ({ schema, options, next }) => {
         const { parent, def } = schema._zod
+        // What zod cannot describe by itself says in its meta what it is.
+        if (def.type === 'custom') return [true, { ...z.globalRegistry.get(schema) }]
         const isCopy = parent !== undefined && parent._zod.def === def
         const shared = isCopy && options.components?.find((component) => component.schema === parent)
         if (!shared) return next()

@@ -10,6 +10,7 @@ export function presentLimits(limits: Config['limits']) {
     body: { jsonBytes: limits.bodyBytes, commitBytes: limits.commitBodyBytes, pushBytes: limits.pushBytes },
     push: { refs: limits.refsPerPush },
     repository: { bytes: limits.repoBytes, refs: limits.refsPerRepo, webhooks: limits.webhooksPerRepo },
+    record: { rows: limits.rowsPerRecord },
     webhook: { pendingBytes: limits.pendingBytesPerWebhook },
     organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
     provisional: {

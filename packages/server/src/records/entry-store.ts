@@ -1,0 +1,135 @@
+import type { Insertable } from 'kysely'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Db, Schema, Tx } from '../schema.ts'
+import type { IndexesTable } from './store.ts'
+
+export const insertEntries = preparedInsert<Schema, 'record_entries'>('record_entries')
+
+export async function deleteEntries(
+  tx: Tx,
+  recordIds: readonly string[],
+  indexIds: readonly string[],
+): Promise<void> {
+  if (recordIds.length === 0 || indexIds.length === 0) return
+  await tx
+    .deleteFrom('record_entries')
+    .where('record_id', 'in', recordIds)
+    .where('index_id', 'in', indexIds)
+    .execute()
+}
+
+const otherWithKey = prepared((db: Db, wanted: { indexId: string; key: string; seq: number }) =>
+  db
+    .selectFrom('record_entries')
+    .select('seq')
+    .where('index_id', '=', wanted.indexId)
+    .where('key', '=', wanted.key)
+    .where('seq', '<>', wanted.seq)
+    .limit(1),
+)
+
+/** Whether a row other than that of `seq` has the key. */
+export const isKeyTaken = async (q: Db, wanted: { indexId: string; key: string; seq: number }) =>
+  (await otherWithKey(q, wanted)).length > 0
+
+/** The places of rows with exactly this key, in order. */
+export const listByKey = prepared(
+  (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>
+    db
+      .selectFrom('record_entries')
+      .select('seq')
+      .where('index_id', '=', page.indexId)
+      .where('key', '=', page.key)
+      .where('seq', '>', page.after)
+      .orderBy('seq')
+      .limit(page.limit),
+)
+
+/** The rows with exactly this key, in order. */
+export const listRecordsByKey = prepared(
+  (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>
+    db
+      .selectFrom('record_entries')
+      .innerJoin('records', 'records.id', 'record_entries.record_id')
+      .selectAll('records')
+      .where('record_entries.index_id', '=', page.indexId)
+      .where('record_entries.key', '=', page.key)
+      .where('record_entries.seq', '>', page.after)
+      .orderBy('record_entries.seq')
+      .limit(page.limit),
+)
+
+/** The places of rows with a key in a range, in the order of keys. */
+export const listByRange = prepared(
+  (db: Db, range: { indexId: string; from: string; to: string; limit: number }) =>
+    db
+      .selectFrom('record_entries')
+      .select('seq')
+      .where('index_id', '=', range.indexId)
+      .where('key', '>=', range.from)
+      .where('key', '<', range.to)
+      .orderBy('key')
+      .limit(range.limit),
+)
+
+export async function insertIndex(tx: Tx, row: Insertable<IndexesTable>): Promise<void> {
+  await tx.insertInto('record_indexes').values(row).execute()
+}
+
+/** How many of the indexes were in the state they are taken out of. */
+export async function setIndexState(
+  tx: Tx,
+  ids: readonly string[],
+  { from, to, now }: { from: IndexesTable['state']; to: IndexesTable['state']; now: number },
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const { numUpdatedRows } = await tx
+    .updateTable('record_indexes')
+    .set({ state: to, touched_at: now })
+    .where('id', 'in', ids)
+    .where('state', '=', from)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Indexes that were dropped before one time, or that nobody has gone on preparing since the other. */
+export const listIdleIndexes = (
+  q: Db,
+  { droppedBefore, preparingBefore }: { droppedBefore: number; preparingBefore: number },
+): Promise<{ id: string }[]> =>
+  q
+    .selectFrom('record_indexes')
+    .select('id')
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('state', '=', 'dropped'), eb('touched_at', '<', droppedBefore)]),
+        eb.and([eb('state', '=', 'preparing'), eb('touched_at', '<', preparingBefore)]),
+      ]),
+    )
+    .limit(1000)
+    .execute()
+
+export async function deleteSomeEntries(tx: Tx, indexId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('record_entries')
+    .where('index_id', '=', indexId)
+    .where((eb) =>
+      eb(
+        eb.refTuple('key', 'seq'),
+        'in',
+        eb
+          .selectFrom('record_entries')
+          .select(['key', 'seq'])
+          .where('index_id', '=', indexId)
+          .orderBy('key')
+          .limit(limit)
+          .$asTuple('key', 'seq'),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function deleteIndex(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('record_indexes').where('id', '=', id).execute()
+}
