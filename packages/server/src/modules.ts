@@ -7,6 +7,8 @@ import { createCodeModule } from './code/module.ts'
 import { codeRemains } from './code/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
+import { createExtensionsModule } from './extensions/module.ts'
+import { extensionRemains } from './extensions/remains.ts'
 import { createInviteEnding } from './invites/ending.ts'
 import { createInvitesModule } from './invites/module.ts'
 import { createKeyEnding } from './keys/ending.ts'
@@ -87,7 +89,11 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const reposModule = createReposModule({ ...shared, orgs, remains: [...codeRemains, ...tokenRemains] })
+  const reposModule = createReposModule({
+    ...shared,
+    orgs,
+    remains: [...codeRemains, ...tokenRemains, ...extensionRemains],
+  })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
   const codeModule = await createCodeModule({ ...shared, orgs, repos })
@@ -98,6 +104,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
   const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+  const extensionsModule = createExtensionsModule({ ...shared, ...codeModule.services, repos })
 
   const modules: Module[] = [
     orgsModule,
@@ -111,6 +118,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     invitesModule,
     agentsModule,
     webhooksModule,
+    extensionsModule,
   ]
   return {
     services: {

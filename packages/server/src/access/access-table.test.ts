@@ -191,6 +191,11 @@ const rows: Record<string, Row> = {
   '/invites/revoke': { input: () => ({ managementId: 'none' }), gives: '404 INVITE_NOT_FOUND' },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
+  '/extensions/list': { input: () => ({ name: 'target' }) },
+  '/extensions/get': {
+    input: () => ({ name: 'target', extension: 'none' }),
+    gives: '404 EXTENSION_NOT_FOUND',
+  },
   '/webhooks/create': {
     input: () => ({ name: 'target', webhook: fresh('hook'), url: 'http://203.0.113.7/' }),
     // Whoever may make one is told that nothing can be delivered there.

@@ -1,5 +1,5 @@
 /** What a push may still bring. Disposing of it gives back what it took. */
-export interface RoomForPush extends Disposable {
+interface RoomForPush extends Disposable {
   /** Sets `bytes` more aside; false when that is more than is left. */
   take(bytes: number): boolean
 }

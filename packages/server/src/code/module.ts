@@ -135,6 +135,8 @@ export async function createCodeModule(needs: CodeNeeds) {
         onLanded,
       }),
       survey,
+      repositories,
+      revisions,
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),

@@ -9,6 +9,7 @@ import { boundedWork } from './0007-bounded-work.ts'
 import { sessionHashes } from './0008-session-hashes.ts'
 import { packHealth } from './0009-pack-health.ts'
 import { pruning } from './0010-pruning.ts'
+import { extensions } from './0020-extensions.ts'
 
 export interface Migration {
   name: string
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   sessionHashes,
   packHealth,
   pruning,
+  extensions,
 ]

@@ -1,0 +1,76 @@
+import type { Subscription } from '@trellis/contract'
+import type * as z from 'zod'
+import { subscriptionIssues } from '../events/subscriptions.ts'
+import { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
+import { schemaProblems } from './json-schemas.ts'
+import { firstProblems, type JsonPath, type JsonProblem, locate, type Problem } from './problems.ts'
+import { readJson } from './read-json.ts'
+import { recordProblems } from './record-problems.ts'
+
+const PROBLEMS_SHOWN = 50
+
+export type Parsed<T> = { descriptor: T; json: unknown; problems?: undefined } | { problems: Problem[] }
+
+/** An `extension.json`, with everything that is wrong with it. */
+export function parseExtension(file: string, name: string, bytes: Uint8Array): Parsed<ExtensionDescriptor> {
+  return parse(file, ExtensionDescriptor, bytes, (descriptor) => [
+    ...(descriptor.name === name
+      ? []
+      : [{ at: ['name'], message: `The name must be that of the folder: ${name}` }]),
+    ...repeated(descriptor.capabilities ?? [], ['capabilities']),
+    ...schemaProblems(descriptor.inputSchema, ['inputSchema']),
+    ...schemaProblems(descriptor.outputSchema, ['outputSchema']),
+    ...(descriptor.record ? recordProblems(descriptor.record, ['record']) : []),
+    ...subscriptionProblems(descriptor.on),
+    ...subscriptionProblems(
+      descriptor.daemon?.onEventTypes && { event: { types: descriptor.daemon.onEventTypes } },
+      ['daemon', 'onEventTypes'],
+    ),
+  ])
+}
+
+export function parseWebhook(file: string, bytes: Uint8Array): Parsed<WebhookDescriptor> {
+  return parse(file, WebhookDescriptor, bytes, ({ on }) => subscriptionProblems(on))
+}
+
+function parse<S extends z.ZodType>(
+  file: string,
+  schema: S,
+  bytes: Uint8Array,
+  rules: (descriptor: z.infer<S>) => JsonProblem[],
+): Parsed<z.infer<S>> {
+  const located = (problems: readonly JsonProblem[]) => ({
+    problems: firstProblems(
+      problems.map((problem) => locate(file, problem)),
+      PROBLEMS_SHOWN,
+      file,
+    ),
+  })
+  const read = readJson(bytes)
+  if (read.problems) return located(read.problems)
+  const parsed = schema.safeParse(read.value)
+  if (!parsed.success) return located(parsed.error.issues.flatMap(problemsOf))
+  const problems = rules(parsed.data)
+  return problems.length > 0 ? located(problems) : { descriptor: parsed.data, json: read.value }
+}
+
+/** Each unknown key is told at its own place. */
+function problemsOf(issue: z.core.$ZodIssue): JsonProblem[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ at: [...issue.path, key], message: 'Unknown key' }))
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ at: issue.path, message }))
+  return [{ at: issue.path, message: issue.message }]
+}
+
+function repeated(values: readonly string[], at: JsonPath): JsonProblem[] {
+  return values.flatMap((value, i) =>
+    values.indexOf(value) < i ? [{ at: [...at, i], message: `${value} is here twice` }] : [],
+  )
+}
+
+function subscriptionProblems(on: Subscription | undefined, instead?: JsonPath): JsonProblem[] {
+  return subscriptionIssues(on ?? {}, []).map(({ path = [], message }) => ({
+    at: instead ? [...instead, ...path.slice(2)] : ['on', ...path],
+    message,
+  }))
+}
