@@ -119,6 +119,10 @@ export const extensions = {
       ...unready,
     ],
   })
-    .input(atRef)
+    .input(
+      atRef.extend({
+        dryRun: z.boolean().optional().describe('Only says what would happen: nothing changes.'),
+      }),
+    )
     .output(z.object({ ref: z.string(), oid: z.string(), migrations: z.array(MigrationPlanEntry) })),
 }

@@ -192,6 +192,7 @@ const rows: Record<string, Row> = {
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
   '/extensions/list': { input: () => ({ name: 'target' }) },
+  '/extensions/promote': { input: () => ({ name: 'target' }) },
   '/extensions/get': {
     input: () => ({ name: 'target', extension: 'none' }),
     gives: '404 EXTENSION_NOT_FOUND',

@@ -135,6 +135,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         onLanded,
       }),
       survey,
+      landings,
       repositories,
       revisions,
     },

@@ -14,6 +14,7 @@ export type ServiceEventType =
   | `agent.${'registered' | 'claimed' | 'revoked'}`
   | `webhook.${'created' | 'updated' | 'enabled' | 'disabled' | 'orphaned' | 'deleted'}`
   | 'webhook.secret.rotated'
+  | 'extension.promoted'
 
 /** Whose log an event belongs to. */
 export type EventScope = `repo:${string}` | `org:${string}`

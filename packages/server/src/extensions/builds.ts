@@ -51,8 +51,13 @@ export function createBuilds(deps: {
 }) {
   const { database, repositories, builder, bundles, pool, clock, stopwatch } = deps
 
-  /** Builds anew and remembers what came out. */
-  async function build(repo: RepoRow, commit: Oid, module: Module, signal: AbortSignal): Promise<Built> {
+  /** Builds anew, whatever is known. */
+  async function build(
+    repo: RepoRow,
+    commit: Oid,
+    module: Module,
+    { signal, remember: shallRemember = true }: { signal: AbortSignal; remember?: boolean },
+  ): Promise<Built> {
     using _slot = await pool.acquire({ id: repo.org_id, isProvisional: repo.expires_at !== null }, signal)
     const { outcome, inputs } = await repositories.withGit(repo, signal, (opened) =>
       withObjects(opened, async (objects) => {
@@ -67,7 +72,7 @@ export function createBuilds(deps: {
       }),
     )
     const built = await judge(module, outcome)
-    await remember(module, inputs, built, 'gaveUp' in outcome)
+    if (shallRemember) await remember(module, inputs, built, 'gaveUp' in outcome)
     return built
   }
 
@@ -152,7 +157,7 @@ export function createBuilds(deps: {
             module,
             stopwatch() - begun > REQUEST_MS
               ? { problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }] }
-              : await build(repo, commit, module, signal),
+              : await build(repo, commit, module, { signal }),
           )
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work))

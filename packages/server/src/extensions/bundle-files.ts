@@ -5,7 +5,7 @@ import type { Bundle } from './builder.ts'
 import { type Sha256, sha256 } from './hashes.ts'
 
 /** What is stored under a hash is not what has that hash. */
-class BundleDamaged extends Error {
+export class BundleDamaged extends Error {
   override readonly name = 'BundleDamaged'
   constructor(hash: string) {
     super(`the stored bundle ${hash} has other bytes than it was stored with`)

@@ -11,7 +11,7 @@ function recordSchemaOf({ name, fields, indexes, hooks = {} }: DeclaredRecord): 
   return { name, fields, ...(indexes && { indexes }), hooks }
 }
 
-const schemaHashOf = (record: DeclaredRecord): Sha256 => hashOfJson(recordSchemaOf(record))
+export const schemaHashOf = (record: DeclaredRecord): Sha256 => hashOfJson(recordSchemaOf(record))
 
 /** An extension at some commit, beside what is canonical. */
 export function presentExtension(

@@ -1,7 +1,9 @@
 import type { Runtime } from '@trellis/contract'
 import { periodic } from '../background/periodic.ts'
+import type { Landings } from '../code/landing.ts'
 import type { Repositories } from '../code/repositories.ts'
 import type { Revisions } from '../code/revisions.ts'
+import type { EventsService } from '../events/service.ts'
 import { createProcessPool } from '../git/process/pool.ts'
 import type { Base, Module } from '../modules.ts'
 import type { ReposService } from '../repos/service.ts'
@@ -9,6 +11,8 @@ import { createBuilder } from './builder.ts'
 import { createBuilds } from './builds.ts'
 import { createBundleFiles } from './bundle-files.ts'
 import { extensionsHandlers } from './handlers.ts'
+import { createPromotionService } from './promotion.ts'
+import { createRebuild } from './provenance.ts'
 import { pruneBuilds } from './pruning.ts'
 import { createCommitReader } from './reading.ts'
 import { createExtensionsService } from './service.ts'
@@ -19,7 +23,9 @@ const BUILD_MS = 5_000
 const PRUNE_EVERY_MS = 60 * 60_000
 
 interface ExtensionsNeeds extends Base {
+  events: EventsService
   repos: ReposService
+  landings: Landings
   repositories: Repositories
   revisions: Revisions
 }
@@ -47,9 +53,17 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
     runtimes,
   })
 
+  const promotions = createPromotionService({
+    ...needs,
+    surveys,
+    rebuild: createRebuild({ builds, bundles }),
+    records: undefined,
+    followers: [],
+  })
+
   return {
     services: {},
-    handlers: { extensions: extensionsHandlers({ extensions }) },
+    handlers: { extensions: extensionsHandlers({ extensions, promotions }) },
     work: [
       periodic({
         name: 'old builds',

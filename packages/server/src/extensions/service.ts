@@ -2,15 +2,16 @@ import type { Daemon, ExtensionEntry, Runtime } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Revisions } from '../code/revisions.ts'
 import { Fault } from '../platform/fault.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Builds } from './builds.ts'
+import { CANONICAL_REF } from './canonical-ref.ts'
 import { presentExtension } from './entries.ts'
+import { brokenFault } from './faults.ts'
 import { firstProblems, type Problem } from './problems.ts'
 import * as store from './store.ts'
-import type { SurveyProblem, Surveys } from './surveys.ts'
+import type { Surveys } from './surveys.ts'
 
-const CANONICAL_REF = 'refs/trellis/canonical'
 const ERRORS_SHOWN = 1000
 
 interface AtRef {
@@ -80,21 +81,4 @@ export function createExtensionsService(deps: {
       })
     },
   }
-}
-
-const REASONS_SHOWN = 20
-
-/** The first of the folders that cannot be used, and all that is wrong with it. */
-function brokenFault(repo: RepoRow, problems: readonly SurveyProblem[]): Fault {
-  const [first] = problems
-  const { folder = '', from } = first ?? {}
-  const same = problems.filter((problem) => problem.folder === folder && problem.from === from)
-  const lines = same.slice(0, REASONS_SHOWN)
-  if (from === 'build') {
-    const message = lines.map((problem) => problem.message).join('\n')
-    return new Fault('EXTENSION_BUILD_FAILED', { name: repo.name, message: `${folder}: ${message}` })
-  }
-  const reason = lines.map(({ path, message }) => `${path}: ${message}`).join('\n')
-  const [, extension] = /^extensions\/(.+)$/.exec(folder) ?? []
-  return new Fault('EXTENSION_INVALID', { name: repo.name, reason, ...(extension && { extension }) })
 }

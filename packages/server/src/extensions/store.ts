@@ -46,7 +46,7 @@ export interface ExtensionTables {
   extension_builds: BuildsTable
 }
 
-type CanonicalExtensionRow = Selectable<CanonicalExtensionsTable>
+export type CanonicalExtensionRow = Selectable<CanonicalExtensionsTable>
 export type BuildRow = Selectable<BuildsTable>
 
 export interface Canonical {
@@ -69,6 +69,31 @@ export async function readCanonical(q: Db, repoId: string): Promise<Canonical> {
     .orderBy('name')
     .execute()
   return { commit: commit.commit_oid, extensions }
+}
+
+/** Puts something else in force. The repository must be locked. */
+export async function replaceCanonical(
+  tx: Tx,
+  {
+    commit,
+    extensions,
+  }: { commit: Selectable<CanonicalCommitsTable>; extensions: readonly CanonicalExtensionRow[] },
+): Promise<void> {
+  await tx
+    .insertInto('canonical_commits')
+    .values(commit)
+    .onConflict((conflict) =>
+      conflict
+        .column('repo_id')
+        .doUpdateSet({ commit_oid: commit.commit_oid, promoted_at: commit.promoted_at }),
+    )
+    .execute()
+  await tx.deleteFrom('canonical_extensions').where('repo_id', '=', commit.repo_id).execute()
+  for (let i = 0; i < extensions.length; i += 50)
+    await tx
+      .insertInto('canonical_extensions')
+      .values(extensions.slice(i, i + 50))
+      .execute()
 }
 
 /** Newest use first. */

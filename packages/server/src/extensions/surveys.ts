@@ -21,14 +21,14 @@ interface SoundWebhook extends FoundWebhook {
 export type SurveyProblem = FolderProblem & { from: 'descriptor' | 'build' }
 
 /** All that a commit declares, and all that is wrong with it. */
-interface Survey {
+export interface Survey {
   extensions: SoundExtension[]
   webhooks: SoundWebhook[]
   problems: SurveyProblem[]
 }
 
 /** How modules come to be built: from memory where that is possible, or all of them anew. */
-type BuildAll = Builds['ensure']
+export type BuildAll = Builds['ensure']
 
 export type Surveys = ReturnType<typeof createSurveys>
 

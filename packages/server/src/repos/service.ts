@@ -210,6 +210,8 @@ export function createReposService(deps: ReposDeps) {
       return repo
     },
 
+    recordServerChangeIn: store.recordServerChange,
+
     /** For `setSizeIn`, before anything else of the repository is locked. Undefined when the repository is gone. */
     async lockToResizeIn(tx: Tx, { id, org_id }: store.RepoRow): Promise<store.RepoRow | undefined> {
       await orgs.lockIn(tx, org_id)
