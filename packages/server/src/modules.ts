@@ -130,6 +130,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
       ...anonymousModule.services,
       ...invitesModule.services,
       ...agentsModule.services,
+      ...extensionsModule.services,
     },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [

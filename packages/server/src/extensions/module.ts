@@ -14,6 +14,7 @@ import { extensionsHandlers } from './handlers.ts'
 import { createPromotionService } from './promotion.ts'
 import { createRebuild } from './provenance.ts'
 import { pruneBuilds } from './pruning.ts'
+import { publishedSchemas } from './published-schemas.ts'
 import { createCommitReader } from './reading.ts'
 import { createExtensionsService } from './service.ts'
 import { createSurveys } from './surveys.ts'
@@ -33,7 +34,10 @@ interface ExtensionsNeeds extends Base {
 export function createExtensionsModule(needs: ExtensionsNeeds) {
   const { config, database, dataDir, clock, stopwatch, repos, repositories, revisions } = needs
   if (!config.extensions.enabled)
-    return { services: {}, handlers: { extensions: extensionsHandlers(undefined) } } satisfies Module
+    return {
+      services: { descriptorSchemas: publishedSchemas },
+      handlers: { extensions: extensionsHandlers(undefined) },
+    } satisfies Module
   const bundles = createBundleFiles(dataDir)
   const builder = createBuilder({ timeoutMs: BUILD_MS })
   const pool = createProcessPool({ size: BUILDS_AT_ONCE })
@@ -62,7 +66,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
   })
 
   return {
-    services: {},
+    services: { descriptorSchemas: publishedSchemas },
     handlers: { extensions: extensionsHandlers({ extensions, promotions }) },
     work: [
       periodic({
