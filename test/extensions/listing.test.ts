@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, it } from 'node:test'
-import { assertFault, onEachDatabase } from '@trellis/server/testing'
+import { before, describe, it } from 'node:test'
+import { assertFault, createSqlite, onEachDatabase } from '@trellis/server/testing'
 import { type Client, useHost } from '../git/harness.ts'
 
 interface Listed {
@@ -239,5 +239,16 @@ onEachDatabase('extensions at a ref', (create) => {
     assert.deepEqual(items, [])
     assert.equal(errors[0].message, 'Only the first 1024 of 10000 folders are looked at')
     assert.equal(errors.length, 1001)
+  })
+})
+
+describe('extensions that are switched off', () => {
+  const host = useHost(createSqlite, { TRELLIS_EXTENSIONS: 'off' })
+
+  it('are told to be', async () => {
+    for (const operation of ['list', 'promote'])
+      assertFault(await host.call(`extensions/${operation}`, { name: 'any' }), 'FEATURE_UNAVAILABLE', {
+        feature: 'extensions',
+      })
   })
 })

@@ -1,10 +1,10 @@
 // Making a commit canonical: all of it or nothing, and never more power than was given then.
 
 import assert from 'node:assert/strict'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, it } from 'node:test'
-import { assertFault, onEachDatabase } from '@trellis/server/testing'
+import { before, describe, it } from 'node:test'
+import { assertFault, createSqlite, onEachDatabase } from '@trellis/server/testing'
 import { type Client, useHost } from '../git/harness.ts'
 
 const CANONICAL = 'refs/trellis/canonical'
@@ -157,5 +157,39 @@ onEachDatabase('promotion', (create) => {
   it('goes with the repository', async () => {
     await host.ok('repos/delete', { name })
     assert.deepEqual(await host.app.database.db.selectFrom('canonical_extensions').selectAll().execute(), [])
+  })
+})
+
+describe('built modules', () => {
+  const host = useHost(createSqlite, { TRELLIS_BUNDLE_CACHE_BYTES: '1' })
+  const name = 'tools'
+
+  it('are forgotten when there are too many, but for those in force', async () => {
+    const client = host.client()
+    await host.repo(name)
+    await client.run('init', '-q')
+    const push = async (branch: string) => {
+      await client.commit({
+        'extensions/e/extension.json': '{"version": 1, "name": "e"}',
+        'extensions/e/index.ts': `export default () => '${branch}'\n`,
+      })
+      await client.run('push', '-q', host.remote(name), `HEAD:${branch}`)
+    }
+    const hash = async (ref: string): Promise<string> =>
+      (await host.ok('extensions/list', { name, ref })).items[0].moduleHash
+    await push('main')
+    await host.ok('extensions/promote', { name })
+    await push('other')
+    const [kept, gone] = [await hash('main'), await hash('other')]
+
+    const bundles = join(host.app.data, 'bundles')
+    const stored = async () =>
+      (await readdir(bundles, { recursive: true })).filter((file) => file.endsWith('.js'))
+    for (const file of await stored()) await utimes(join(bundles, file), 1, 1)
+    await host.app.background.run('old builds')
+    assert.deepEqual(await host.app.database.db.selectFrom('extension_builds').selectAll().execute(), [])
+    const hex = (full: string) => full.slice('sha256:'.length)
+    assert.deepEqual(await stored(), [join(hex(kept).slice(0, 2), `${hex(kept)}.js`)])
+    assert.equal(await hash('other'), gone)
   })
 })

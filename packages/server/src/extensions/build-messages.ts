@@ -19,7 +19,8 @@ interface FileQuestion {
 
 export interface FileAnswer {
   question: number
-  file?: { path: string; contents: Uint8Array }
+  /** With its contents the first time. */
+  file?: { path: string; contents?: Uint8Array }
   /** Why there is none. */
   problem?: string
 }

@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, it } from 'node:test'
 import { type Builder, BuilderUnavailable, createBuilder } from './builder.ts'
 
 const ENTRY = 'extensions/e/index.ts'
 const NEVER = new AbortController().signal
 
-let builder: Builder | undefined
-afterEach(() => builder?.close())
+const builders: Builder[] = []
+afterEach(() => {
+  for (const builder of builders.splice(0)) builder.close()
+})
 
 function start(options: { timeoutMs?: number; execPath?: string } = {}): Builder {
-  builder = createBuilder({ timeoutMs: 20_000, ...options })
+  const builder = createBuilder({ timeoutMs: 20_000, ...options })
+  builders.push(builder)
   return builder
 }
 
@@ -88,6 +94,34 @@ describe('the process that builds', () => {
       build('export default 1', { with: start({ execPath: '/bin/false' }) }),
       BuilderUnavailable,
     )
+  })
+
+  it('reads no file of the host, however it is named', async () => {
+    const up = '../'.repeat(600)
+    const tried = ['etc/" + x', 'etc/" + x + ".nothing"', 'no-such-folder/" + x']
+    const one = start()
+    for (const path of tried) {
+      const refused = await build(`export default (x) => import("${up}${path})`, { with: one })
+      const text = 'The path of an import must be written out, not put together'
+      assert.deepEqual(refused, { messages: [{ text }] }, path)
+    }
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'trellis-map-'))
+    const map = {
+      version: 3,
+      sources: ['theirs.ts'],
+      sourcesContent: ['not ours'],
+      names: [],
+      mappings: 'AAAA',
+    }
+    const file = join(directory.path, 'their.map')
+    await writeFile(file, JSON.stringify(map))
+    const outcome = await build(
+      `export default 1\n//# sourceMappingURL=${'../'.repeat(600)}${file.slice(1)}\n`,
+    )
+    assert.ok('bundle' in outcome)
+    const { sources, sourcesContent } = JSON.parse(Buffer.from(outcome.bundle.sourceMap).toString())
+    assert.deepEqual(sources, [ENTRY])
+    assert.doesNotMatch(sourcesContent[0], /not ours/)
   })
 
   it('survives sources that are made to hurt', { timeout: 60_000 }, async () => {

@@ -60,8 +60,8 @@ export function createBuilder({ timeoutMs, execPath = process.execPath }: Builde
   function end(child: ChildProcess): void {
     clearTimeout(idle.get(child))
     idle.delete(child)
-    all.delete(child)
-    if (child.pid === undefined) return
+    // Its number may be another's by now.
+    if (!all.delete(child) || child.pid === undefined) return
     try {
       // With esbuild, which it has started.
       process.kill(-child.pid, 'SIGKILL')
@@ -78,17 +78,26 @@ export function createBuilder({ timeoutMs, execPath = process.execPath }: Builde
     return kept
   }
 
+  function spawn(): ChildProcess {
+    try {
+      return fork(join(import.meta.dirname, 'build-process.ts'), [], {
+        execPath,
+        execArgv: [`--max-old-space-size=${HEAP_MB}`],
+        serialization: 'advanced',
+        detached: true,
+        cwd: '/',
+        env: limits(),
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      })
+    } catch (error) {
+      // There may be no esbuild for this machine, or no place for a process.
+      throw unavailable(error)
+    }
+  }
+
   async function start(): Promise<ChildProcess> {
     started++
-    const child = fork(join(import.meta.dirname, 'build-process.ts'), [], {
-      execPath,
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
-      serialization: 'advanced',
-      detached: true,
-      cwd: '/',
-      env: limits(),
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    })
+    const child = spawn()
     all.add(child)
     child.unref()
     return new Promise((resolve, reject) => {
@@ -97,7 +106,7 @@ export function createBuilder({ timeoutMs, execPath = process.execPath }: Builde
         child.off('message', ready).off('exit', exited)
         if (!error) return resolve(child)
         end(child)
-        reject(new BuilderUnavailable('the process that builds cannot be started', { cause: error }))
+        reject(unavailable(error))
       }
       const ready = () => settle()
       const exited = (code: number | null) => settle(new Error(`it ended with ${code}`))
@@ -153,6 +162,7 @@ export function createBuilder({ timeoutMs, execPath = process.execPath }: Builde
       child.on('message', hear).once('exit', died)
       signal.addEventListener('abort', aborted, { once: true })
       if (signal.aborted) return aborted()
+      if (!child.connected) return died()
       say({ order, entry, runtime })
     })
   }
@@ -171,6 +181,9 @@ export function createBuilder({ timeoutMs, execPath = process.execPath }: Builde
     },
   }
 }
+
+const unavailable = (cause: unknown) =>
+  new BuilderUnavailable('the process that builds cannot be started', { cause })
 
 function limits(): Record<string, string> {
   const fromEsbuild = createRequire(require.resolve('esbuild'))

@@ -5,6 +5,7 @@ import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
 import type { ProcessPool } from '../git/process/pool.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
+import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import type { BuildMessage } from './build-messages.ts'
@@ -18,7 +19,6 @@ import * as store from './store.ts'
 const MAX_BUNDLE_BYTES = 4 * 1024 * 1024
 /** For all that one request has to build: what is not done by then is done the next time. */
 const REQUEST_MS = 60_000
-const AT_ONCE = 2
 /** A build that took too long may have been unlucky. */
 const RETRY_MS = 10 * 60_000
 const TOUCH_EVERY_MS = 24 * 60 * 60_000
@@ -32,7 +32,15 @@ export interface Module {
   runtime: Runtime
 }
 
-export type Built = { moduleHash: Sha256; bytes: number; problems?: undefined } | { problems: Problem[] }
+interface BuiltModule {
+  moduleHash: Sha256
+  /** Of the bundle, and of all that is stored of it. */
+  bytes: number
+  storedBytes: number
+  problems?: undefined
+}
+
+export type Built = BuiltModule | { problems: Problem[] }
 
 type Outside = [path: string, oid: Oid | null][]
 
@@ -46,10 +54,13 @@ export function createBuilds(deps: {
   bundles: BundleFiles
   /** Under which builds run; each organization gets its turn. */
   pool: ProcessPool
+  room: Room
   clock: Clock
   stopwatch: Stopwatch
+  /** Hears how many bytes a bundle takes that was stored. */
+  onStored(bytes: number): void
 }) {
-  const { database, repositories, builder, bundles, pool, clock, stopwatch } = deps
+  const { database, repositories, builder, bundles, pool, room, clock, stopwatch, onStored } = deps
 
   /** Builds anew, whatever is known. */
   async function build(
@@ -58,6 +69,7 @@ export function createBuilds(deps: {
     module: Module,
     { signal, remember: shallRemember = true }: { signal: AbortSignal; remember?: boolean },
   ): Promise<Built> {
+    await requireRoom(room)
     using _slot = await pool.acquire({ id: repo.org_id, isProvisional: repo.expires_at !== null }, signal)
     const { outcome, inputs } = await repositories.withGit(repo, signal, (opened) =>
       withObjects(opened, async (objects) => {
@@ -80,14 +92,17 @@ export function createBuilds(deps: {
     if ('gaveUp' in outcome) return { problems: [{ path: entry, message: outcome.gaveUp }] }
     if ('messages' in outcome)
       return { problems: outcome.messages.map((message) => problemOf(entry, message)) }
-    const { code } = outcome.bundle
+    const { code, sourceMap } = outcome.bundle
     if (code.length > MAX_BUNDLE_BYTES)
       return {
         problems: [
           { path: entry, message: `The bundle has ${code.length} bytes, and may have ${MAX_BUNDLE_BYTES}` },
         ],
       }
-    return { moduleHash: await bundles.put(outcome.bundle), bytes: code.length }
+    const storedBytes = code.length + sourceMap.length
+    const moduleHash = await bundles.put(outcome.bundle)
+    onStored(storedBytes)
+    return { moduleHash, bytes: code.length, storedBytes }
   }
 
   async function remember(module: Module, inputs: Inputs, built: Built, mayRetry: boolean): Promise<void> {
@@ -99,6 +114,7 @@ export function createBuilds(deps: {
         outside: JSON.stringify(outside),
         module_hash: built.problems ? null : built.moduleHash,
         bytes: built.problems ? 0 : built.bytes,
+        stored_bytes: built.problems ? 0 : built.storedBytes,
         problems: built.problems ? JSON.stringify(built.problems) : null,
         retry_at: mayRetry ? clock() + RETRY_MS : null,
         used_at: clock(),
@@ -151,16 +167,13 @@ export function createBuilds(deps: {
       const known = await recall(repo, commit, modules, signal)
       const missing = modules.filter((module) => !known.has(module))
       const begun = stopwatch()
-      const work = async () => {
-        for (let module = missing.shift(); module; module = missing.shift())
-          known.set(
-            module,
-            stopwatch() - begun > REQUEST_MS
-              ? { problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }] }
-              : await build(repo, commit, module, { signal }),
-          )
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, work))
+      for (const module of missing)
+        known.set(
+          module,
+          stopwatch() - begun > REQUEST_MS
+            ? { problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }] }
+            : await build(repo, commit, module, { signal }),
+        )
       return known
     },
   }
@@ -169,9 +182,9 @@ export function createBuilds(deps: {
 const folderKey = ({ path, folder, entry, runtime }: Module): Sha256 =>
   hashOfJson([BUNDLER_VERSION, runtime, path, entry, folder])
 
-const builtOf = ({ problems, module_hash, bytes }: store.BuildRow): Built =>
+const builtOf = ({ problems, module_hash, bytes, stored_bytes }: store.BuildRow): Built =>
   problems === null
-    ? { moduleHash: module_hash as Sha256, bytes }
+    ? { moduleHash: module_hash as Sha256, bytes, storedBytes: stored_bytes }
     : { problems: JSON.parse(problems) as Problem[] }
 
 /** Whether the commit has at each path what was there before. */

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { Bundle } from './builder.ts'
 import { type Sha256, sha256 } from './hashes.ts'
 
+const STORED = /^[0-9a-f]{64}\.js(\.map)?$/
+
 /** What is stored under a hash is not what has that hash. */
 export class BundleDamaged extends Error {
   override readonly name = 'BundleDamaged'
@@ -50,7 +52,10 @@ export function createBundleFiles(dataDir: string) {
       return code
     },
 
-    /** The hashes of all that was stored before `before`, in Unix milliseconds, folder by folder. */
+    /**
+     * The hashes of all that was stored before `before`, in Unix milliseconds, folder by folder. What a crash left
+     * unfinished before then is removed.
+     */
     async *listOlderThan(before: number): AsyncGenerator<string[]> {
       for (const folder of (await readdir(root).catch(unlessMissing)) ?? []) {
         const hashes: string[] = []
@@ -58,7 +63,9 @@ export function createBundleFiles(dataDir: string) {
           const { mtimeMs } = (await stat(join(root, folder, name)).catch(unlessMissing)) ?? {
             mtimeMs: before,
           }
-          if (mtimeMs < before) hashes.push(`sha256:${name.slice(0, 64)}`)
+          if (mtimeMs >= before) continue
+          if (STORED.test(name)) hashes.push(`sha256:${name.slice(0, 64)}`)
+          else await rm(join(root, folder, name), { force: true })
         }
         if (hashes.length > 0) yield [...new Set(hashes)]
       }

@@ -10,6 +10,8 @@ type Ask = (specifier: string, importer?: string) => Promise<Omit<FileAnswer, 'q
 /** Everything of the commit, and nothing else: esbuild reads no file itself. */
 const COMMIT = 'commit'
 const MESSAGES_SHOWN = 20
+/** What is imported is repeated in them, and may be of any length. */
+const MESSAGE_CHARACTERS = 500
 const NOWHERE = '/nonexistent'
 /**
  * An import whose path is put together at run time makes esbuild look for files that could be meant, past all plugins
@@ -18,15 +20,15 @@ const NOWHERE = '/nonexistent'
 const DEEP_NOWHERE = `${NOWHERE}${'/x'.repeat(500)}`
 const WRITTEN_OUT = 'The path of an import must be written out, not put together'
 
-const loaders: Record<string, Loader> = {
-  ts: 'ts',
-  mts: 'ts',
-  tsx: 'tsx',
-  js: 'js',
-  mjs: 'js',
-  jsx: 'jsx',
-  json: 'json',
-}
+const loaders = new Map<string, Loader>([
+  ['ts', 'ts'],
+  ['mts', 'ts'],
+  ['tsx', 'tsx'],
+  ['js', 'js'],
+  ['mjs', 'js'],
+  ['jsx', 'jsx'],
+  ['json', 'json'],
+])
 
 export async function bundle(
   { entry, runtime }: { entry: string; runtime: Runtime },
@@ -34,7 +36,8 @@ export async function bundle(
 ): Promise<Omit<BuildReport, 'order'>> {
   try {
     const result = await build({
-      entryPoints: [entry],
+      // Not the path itself, in which esbuild would take some characters for a pattern.
+      entryPoints: ['module'],
       bundle: true,
       write: false,
       format: 'esm',
@@ -48,27 +51,27 @@ export async function bundle(
       absWorkingDir: NOWHERE,
       outfile: `${NOWHERE}/bundle.js`,
       logLevel: 'silent',
-      logLimit: MESSAGES_SHOWN,
-      plugins: [fromCommit(runtime, ask)],
+      logLimit: 0,
+      logOverride: { 'empty-glob': 'error' },
+      plugins: [fromCommit(entry, runtime, ask)],
     })
-    if (result.warnings.some(({ id }) => id === 'empty-glob')) return { messages: [{ text: WRITTEN_OUT }] }
     const contents = (ending: string) =>
       result.outputFiles.find(({ path }) => path.endsWith(ending))?.contents ?? new Uint8Array()
     const [output] = Object.entries(result.metafile.outputs).filter(([path]) => path.endsWith('.js'))
     if (!output?.[1].exports.includes('default'))
       return { messages: [{ file: entry, line: 1, column: 1, text: 'The module has no default export' }] }
-    return { bundle: { code: contents('bundle.js'), sourceMap: contents('bundle.js.map') } }
+    return { bundle: { code: contents('bundle.js'), sourceMap: inPaths(contents('bundle.js.map')) } }
   } catch (error) {
     const { errors } = error as Partial<BuildFailure>
-    if (!errors) throw error
-    // What else is told then may name files of the host.
-    if (errors.some(({ detail }) => detail instanceof OutsideOfCommit))
-      return { messages: [{ text: WRITTEN_OUT }] }
+    // Without any, or when esbuild itself has ended, it is no mistake in the module that was found.
+    if (!errors || errors.some(({ text }) => text.startsWith('The service '))) throw error
+    // Where something of the host may have been looked at, it makes no difference what was found.
+    if (errors.some(isFromOutside)) return { messages: [{ text: WRITTEN_OUT }] }
     return { messages: errors.slice(0, MESSAGES_SHOWN).map(messageOf) }
   }
 }
 
-function fromCommit(runtime: Runtime, ask: Ask): Plugin {
+function fromCommit(entry: string, runtime: Runtime, ask: Ask): Plugin {
   return {
     name: COMMIT,
     setup({ onResolve, onLoad }) {
@@ -89,33 +92,52 @@ function fromCommit(runtime: Runtime, ask: Ask): Plugin {
           if (attributes.type !== undefined && attributes.type !== 'json')
             return refuse(`Nothing can be imported as ${attributes.type}`)
         }
-        const { file, problem } = await ask(path, kind === 'entry-point' ? undefined : importer)
+        const { file, problem } = await (kind === 'entry-point' ? ask(entry) : ask(path, importer))
         if (!file) return refuse(problem ?? `Could not resolve "${path}"`)
-        contents.set(file.path, file.contents)
+        if (file.contents) contents.set(file.path, file.contents)
         return { path: file.path, namespace: COMMIT }
       })
       // Whatever comes here without having been asked for is a file of the host.
       onLoad({ filter: /.*/ }, ({ path, namespace }) => {
         if (namespace !== COMMIT) throw new OutsideOfCommit()
-        const loader = loaders[path.slice(path.lastIndexOf('.') + 1)]
+        const loader = loaders.get(path.slice(path.lastIndexOf('.') + 1))
         const found = contents.get(path)
         if (!loader || !found)
           return { errors: [{ text: `${path} is neither TypeScript, JavaScript nor JSON` }] }
-        return { contents: found, loader, resolveDir: DEEP_NOWHERE }
+        return { contents: withoutForeignMaps(found), loader, resolveDir: DEEP_NOWHERE }
       })
     },
   }
 }
 
+/** A comment that names a source map makes esbuild look for it in the file system of the host. As long as before. */
+function withoutForeignMaps(source: Uint8Array): Uint8Array | string {
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+  if (!bytes.includes('sourceMappingURL=')) return source
+  return bytes.toString().replaceAll(/([#@]\s*sourceMapping)URL(?==(?!data:))/g, '$1Url')
+}
+
+/** With the paths of the commit as they are, without the name they had in the build. */
+function inPaths(sourceMap: Uint8Array): Uint8Array {
+  const map = JSON.parse(Buffer.from(sourceMap).toString()) as { sources: string[] }
+  return Buffer.from(JSON.stringify({ ...map, sources: map.sources.map(withoutNamespace) }))
+}
+
+const withoutNamespace = (path: string) => path.replace(/^commit:/, '')
+
 class OutsideOfCommit extends Error {}
 
-function messageOf({ text: original, location }: Message): BuildMessage {
-  const isPutTogether = /^Could not resolve (import|require)\(/.test(original)
-  // From so far up something of the host may have been looked at: then it makes no difference what was found.
-  if (isPutTogether && original.includes('../'.repeat(400))) return { text: WRITTEN_OUT }
-  const text = isPutTogether ? WRITTEN_OUT : original
-  if (!location) return { text }
-  const { file, line, column } = location
+const isPutTogether = ({ id, text }: Message): boolean =>
+  id === 'empty-glob' || /^Could not resolve (import|require)\(/.test(text)
+
+const isFromOutside = (message: Message): boolean =>
+  message.detail instanceof OutsideOfCommit ||
+  (isPutTogether(message) && message.text.includes('../'.repeat(400)))
+
+function messageOf(message: Message): BuildMessage {
+  const text = isPutTogether(message) ? WRITTEN_OUT : message.text.slice(0, MESSAGE_CHARACTERS)
+  if (!message.location) return { text }
+  const { file, line, column } = message.location
   // Columns are counted from zero there, and from one by people and editors.
-  return { text, file: file.replace(/^commit:/, ''), line, column: column + 1 }
+  return { text, file: withoutNamespace(file), line, column: column + 1 }
 }

@@ -68,7 +68,7 @@ const On = z
   .describe('What starts a run: pushes, events, or either.')
 
 /** Host names, with `*.` before them for all below. */
-const HOST = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/
+const HOST = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 const FIXED = ['repo:read', 'repo:write', 'records:read', 'records:write', 'events:emit', 'runs:dispatch']
 
 const isCapability = (text: string) =>
@@ -124,7 +124,11 @@ export const WebhookDescriptor = z
     $schema: z.string().optional().describe('For editors.'),
     url: z.url({ protocol: /^https?$/, error: 'Give an http or https URL' }).max(2048),
     on: On.optional(),
-    contentType: z.string().min(1).max(100).optional(),
+    contentType: z
+      .string()
+      .max(100)
+      .regex(/^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(; ?charset=[a-z0-9-]+)?$/i, 'This is no media type')
+      .optional(),
     payload: ModulePath.optional().describe('A file whose default export makes the body of an event.'),
   })
   .meta({ title: 'A Trellis webhook' })

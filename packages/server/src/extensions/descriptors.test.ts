@@ -62,7 +62,7 @@ describe('extension.json', () => {
   it('tells every problem at its place', () => {
     assert.deepEqual(
       pathsIn({ name: 'other', verison: 1, on: { pull: {} }, daemon: { scheduleIntervalMinutes: 4 } }),
-      ['#/version', '#/on/pull', '#/daemon/scheduleIntervalMinutes', '#/verison'],
+      ['#/version', '#/on/pull', '#/daemon/scheduleIntervalMinutes', '#/verison', '#/name'],
     )
     assert.deepEqual(pathsIn({ ...base, name: 'other' }), ['#/name'])
     assert.deepEqual(pathsIn({ ...base, capabilities: ['repo:read', 'repo:own', 'repo:read'] }), [
@@ -142,7 +142,11 @@ describe('the schemas in an extension.json', () => {
     assert.deepEqual(at({ pattern: '(a+)+$' }), [], 'linear for the engine that is used')
     assert.deepEqual(at({ pattern: '(a)\\1' }), ['#/inputSchema/pattern'])
     assert.deepEqual(at({ pattern: '(' }), ['#/inputSchema/pattern'])
-    assert.deepEqual(at({ pattern: '((a{1000}){1000}){1000}' }), ['#/inputSchema/pattern'])
+    const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+    assert.deepEqual(at({ allOf: Array.from({ length: 100 }, () => ({ pattern: uuid })) }), [])
+    const large = `(${'a'.repeat(90)}){1000}`
+    assert.deepEqual(at({ pattern: large }), ['#/inputSchema'])
+    assert.deepEqual(at({ pattern: '((a{1000}){1000}){1000}' }), ['#/inputSchema'])
     assert.deepEqual(at({ patternProperties: { '(?=x)': {} } }), ['#/inputSchema/patternProperties/(?=x)'])
     const doubling = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [

@@ -2,6 +2,7 @@ import type { Subscription } from '@trellis/contract'
 import type * as z from 'zod'
 import { subscriptionIssues } from '../events/subscriptions.ts'
 import { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
+import { hashOfJson, type Sha256 } from './hashes.ts'
 import { schemaProblems } from './json-schemas.ts'
 import { firstProblems, type JsonPath, type JsonProblem, locate, type Problem } from './problems.ts'
 import { readJson } from './read-json.ts'
@@ -9,12 +10,20 @@ import { recordProblems } from './record-problems.ts'
 
 const PROBLEMS_SHOWN = 50
 
-export type Parsed<T> = { descriptor: T; json: unknown; problems?: undefined } | { problems: Problem[] }
+export type Parsed<T> =
+  | {
+      descriptor: T
+      /** As it was written, and the hash of that. */
+      json: unknown
+      hash: Sha256
+      problems?: undefined
+    }
+  | { problems: Problem[] }
 
 /** An `extension.json`, with everything that is wrong with it. */
 export function parseExtension(file: string, name: string, bytes: Uint8Array): Parsed<ExtensionDescriptor> {
   return parse(file, ExtensionDescriptor, bytes, (descriptor) => [
-    ...(descriptor.name === name
+    ...(descriptor.name === undefined || descriptor.name === name
       ? []
       : [{ at: ['name'], message: `The name must be that of the folder: ${name}` }]),
     ...repeated(descriptor.capabilities ?? [], ['capabilities']),
@@ -33,11 +42,11 @@ export function parseWebhook(file: string, bytes: Uint8Array): Parsed<WebhookDes
   return parse(file, WebhookDescriptor, bytes, ({ on }) => subscriptionProblems(on))
 }
 
-function parse<S extends z.ZodType>(
+function parse<S extends z.ZodObject>(
   file: string,
   schema: S,
   bytes: Uint8Array,
-  rules: (descriptor: z.infer<S>) => JsonProblem[],
+  rules: (descriptor: Partial<z.infer<S>>) => JsonProblem[],
 ): Parsed<z.infer<S>> {
   const located = (problems: readonly JsonProblem[]) => ({
     problems: firstProblems(
@@ -49,9 +58,22 @@ function parse<S extends z.ZodType>(
   const read = readJson(bytes)
   if (read.problems) return located(read.problems)
   const parsed = schema.safeParse(read.value)
-  if (!parsed.success) return located(parsed.error.issues.flatMap(problemsOf))
+  if (!parsed.success)
+    return located([...parsed.error.issues.flatMap(problemsOf), ...rules(soundPart(schema, read.value))])
   const problems = rules(parsed.data)
-  return problems.length > 0 ? located(problems) : { descriptor: parsed.data, json: read.value }
+  return problems.length > 0
+    ? located(problems)
+    : { descriptor: parsed.data, json: read.value, hash: hashOfJson(read.value) }
+}
+
+/** The keys with nothing wrong in their shape, so that what else is wrong with them is told at the same time. */
+function soundPart<S extends z.ZodObject>(schema: S, value: unknown): Partial<z.infer<S>> {
+  if (typeof value !== 'object' || value === null) return {}
+  const sound = Object.entries(value).flatMap(([key, item]) => {
+    const parsed = Object.hasOwn(schema.shape, key) ? schema.shape[key]?.safeParse(item) : undefined
+    return parsed?.success ? [[key, parsed.data]] : []
+  })
+  return Object.fromEntries(sound) as Partial<z.infer<S>>
 }
 
 /** Each unknown key is told at its own place. */

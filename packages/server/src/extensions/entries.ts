@@ -18,12 +18,11 @@ export function presentExtension(
   extension: SoundExtension,
   { commit, canonical, runtimes }: { commit: string; canonical: Canonical; runtimes: ReadonlySet<Runtime> },
 ): ExtensionEntry {
-  const { name, path, descriptor, modulePath, descriptorPath, moduleHash } = extension
+  const { name, path, descriptor, modulePath, descriptorPath, moduleHash, descriptorHash } = extension
   const { runtime = 'worker', capabilities = [], dispatch = false, record } = descriptor
   const own = canonical.extensions.find((row) => row.name === name)
   // A record may have belonged to another extension.
   const inForce = record ? canonical.extensions.find(({ record_name }) => record_name === record.name) : own
-  const descriptorHash = hashOfJson(extension.json)
   const granted = own ? (JSON.parse(own.granted) as string[]) : []
   return {
     version: descriptor.version,

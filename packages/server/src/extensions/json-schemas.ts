@@ -45,6 +45,8 @@ const SINGLE = [
 const UNSUPPORTED = ['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef']
 
 const MAX_PATTERN_CHARACTERS = 1000
+/** Of all patterns of a schema, with all repetitions written out. */
+const MAX_PATTERN_STEPS = 50_000
 /** Subschemas that one value may be held against, each counted as often as it is referred to. */
 const MAX_STEPS = 10_000
 
@@ -65,6 +67,9 @@ export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProb
       message: `This is not a JSON Schema: it ${message}`,
     }))
   const nodes = collect(schema)
+  const steps = [...nodes.keys()].flatMap(patternsOf).reduce((sum, pattern) => sum + patternSteps(pattern), 0)
+  if (steps > MAX_PATTERN_STEPS)
+    return [{ at, message: 'The regular expressions of this schema are too large together' }]
   const problems = [...nodes].flatMap(([node, where]) =>
     nodeProblems(schema, node).map((problem) => ({ ...problem, at: [...at, ...where, ...problem.at] })),
   )
@@ -125,6 +130,35 @@ function nodeProblems(root: Node, node: Node): JsonProblem[] {
     for (const key of Object.keys(byPattern))
       problems.push(...patternProblems(key, ['patternProperties', key]))
   return problems
+}
+
+function patternsOf(node: Node): string[] {
+  const pattern = own(node, 'pattern')
+  const byPattern = own(node, 'patternProperties')
+  return [
+    ...(typeof pattern === 'string' ? [pattern] : []),
+    ...(isNode(byPattern) ? Object.keys(byPattern) : []),
+  ]
+}
+
+/** How large it gets: RE2 writes repetitions out. A count that is too large for it is told by RE2 itself. */
+function patternSteps(pattern: string): number {
+  const groups = [0]
+  let last = 0
+  const add = (size: number) => {
+    last = size
+    groups.push((groups.pop() ?? 0) + size)
+  }
+  const tokens = /\\.|\[(?:\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|./gsu
+  for (const [token, least, most] of pattern.matchAll(tokens))
+    if (token === '(') groups.push(0)
+    else if (token === ')' && groups.length > 1) add(groups.pop() ?? 0)
+    else if (least !== undefined) {
+      const size = last
+      add(size * (Math.max(1, Number(most || least)) - 1))
+      last += size
+    } else add(1)
+  return groups.reduce((sum, size) => sum + size, 0)
 }
 
 function patternProblems(pattern: string, at: JsonPath): JsonProblem[] {

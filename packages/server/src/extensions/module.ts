@@ -1,4 +1,5 @@
 import type { Runtime } from '@trellis/contract'
+import { createHints, hinted } from '../background/hinted.ts'
 import { periodic } from '../background/periodic.ts'
 import type { Landings } from '../code/landing.ts'
 import type { Repositories } from '../code/repositories.ts'
@@ -11,7 +12,7 @@ import { createBuilder } from './builder.ts'
 import { createBuilds } from './builds.ts'
 import { createBundleFiles } from './bundle-files.ts'
 import { extensionsHandlers } from './handlers.ts'
-import { createPromotionService } from './promotion.ts'
+import { createPromotionService, type Follow, type RecordMigrations } from './promotion.ts'
 import { createRebuild } from './provenance.ts'
 import { pruneBuilds } from './pruning.ts'
 import { publishedSchemas } from './published-schemas.ts'
@@ -22,6 +23,9 @@ import { createSurveys } from './surveys.ts'
 const BUILDS_AT_ONCE = 2
 const BUILD_MS = 5_000
 const PRUNE_EVERY_MS = 60 * 60_000
+/** Which part of the room for bundles may be filled before somebody looks. */
+const LOOK_AFTER_PART = 1 / 8
+const SETTLE_MS = 1_000
 
 interface ExtensionsNeeds extends Base {
   events: EventsService
@@ -29,10 +33,14 @@ interface ExtensionsNeeds extends Base {
   landings: Landings
   repositories: Repositories
   revisions: Revisions
+  /** What records do in a promotion; without it, commits that declare any are not promoted. */
+  records?: RecordMigrations
+  /** Who else has a part in a promotion. */
+  followers?: readonly Follow[]
 }
 
 export function createExtensionsModule(needs: ExtensionsNeeds) {
-  const { config, database, dataDir, clock, stopwatch, repos, repositories, revisions } = needs
+  const { config, database, dataDir, clock, repos, repositories, revisions } = needs
   if (!config.extensions.enabled)
     return {
       services: { descriptorSchemas: publishedSchemas },
@@ -40,8 +48,19 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
     } satisfies Module
   const bundles = createBundleFiles(dataDir)
   const builder = createBuilder({ timeoutMs: BUILD_MS })
-  const pool = createProcessPool({ size: BUILDS_AT_ONCE })
-  const builds = createBuilds({ database, repositories, builder, bundles, pool, clock, stopwatch })
+  // One organization leaves room for others, however much it has to build.
+  const pool = createProcessPool({ size: BUILDS_AT_ONCE, perOwner: 1 })
+  const maxBytes = config.extensions.bundleCacheBytes
+  const hints = createHints()
+  let storedBytes = 0
+  const onStored = (bytes: number) => {
+    storedBytes += bytes
+    if (storedBytes < maxBytes * LOOK_AFTER_PART) return
+    storedBytes = 0
+    hints.hint('bundles')
+  }
+  const prune = (signal: AbortSignal) => pruneBuilds({ database, bundles, clock, maxBytes }, signal)
+  const builds = createBuilds({ ...needs, builder, bundles, pool, onStored })
   const surveys = createSurveys({ repositories, readCommit: createCommitReader() })
   const runtimes = new Set<Runtime>([
     'worker',
@@ -61,8 +80,8 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
     ...needs,
     surveys,
     rebuild: createRebuild({ builds, bundles }),
-    records: undefined,
-    followers: [],
+    records: needs.records,
+    followers: needs.followers ?? [],
   })
 
   return {
@@ -74,8 +93,14 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
         everyMs: PRUNE_EVERY_MS,
         where: 'one process',
         deletesByClock: true,
-        run: (signal) =>
-          pruneBuilds({ database, bundles, clock, maxBytes: config.extensions.bundleCacheBytes }, signal),
+        run: prune,
+      }),
+      hinted({
+        name: 'many builds',
+        hints,
+        settleMs: SETTLE_MS,
+        longestBurstMs: 10 * SETTLE_MS,
+        run: (_key, signal) => prune(signal),
       }),
     ],
     close: async () => builder.close(),

@@ -14,15 +14,17 @@ export interface JsonProblem {
   message: string
 }
 
+/** Both repeat what somebody wrote, of any length. */
 const MAX_POINTER_CHARACTERS = 500
+const MAX_MESSAGE_CHARACTERS = 500
 
 export function locate(file: string, { at, message }: JsonProblem): Problem {
   const pointer = at.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  if (pointer === '') return { path: file, message }
-  const shown =
-    pointer.length > MAX_POINTER_CHARACTERS ? `${pointer.slice(0, MAX_POINTER_CHARACTERS)}…` : pointer
-  return { path: `${file}#${shown}`, message }
+  const path = pointer === '' ? file : `${file}#${shorten(pointer, MAX_POINTER_CHARACTERS)}`
+  return { path, message: shorten(message, MAX_MESSAGE_CHARACTERS) }
 }
+
+const shorten = (text: string, max: number) => (text.length > max ? `${text.slice(0, max)}…` : text)
 
 /** So many, and that there are more: nobody reads thousands, and an answer must not grow with what is wrong. */
 export function firstProblems(problems: readonly Problem[], max: number, path: string): Problem[] {

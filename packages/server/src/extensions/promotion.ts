@@ -30,7 +30,7 @@ interface PromotedRecord {
  * What records have to do with a promotion: say what would happen to the rows, make ready for it beside everything else,
  * and change over in the transaction of the promotion.
  */
-interface RecordMigrations {
+export interface RecordMigrations {
   planMigration(
     repo: RepoRow,
     records: readonly PromotedRecord[],
@@ -41,7 +41,7 @@ interface RecordMigrations {
 }
 
 /** Somebody else's part in a promotion, such as declared webhooks: in its transaction, or not at all. */
-type Follow = (tx: Tx, promotion: { repo: RepoRow; commit: Oid; survey: Survey }) => Promise<void>
+export type Follow = (tx: Tx, promotion: { repo: RepoRow; commit: Oid; survey: Survey }) => Promise<void>
 
 interface PromotionDeps {
   database: Database
@@ -152,13 +152,13 @@ function recordOf({ name, descriptor: { record } }: SoundExtension): PromotedRec
 }
 
 function canonicalRow(repo: RepoRow, extension: SoundExtension): store.CanonicalExtensionRow {
-  const { name, descriptor, json, modulePath, moduleHash } = extension
+  const { name, descriptor, json, descriptorHash, modulePath, moduleHash } = extension
   const granted = (descriptor.capabilities ?? []).toSorted()
   return {
     repo_id: repo.id,
     name,
     descriptor: JSON.stringify(json),
-    descriptor_hash: hashOfJson(json),
+    descriptor_hash: descriptorHash,
     module_path: modulePath,
     module_hash: moduleHash,
     bundler_version: BUNDLER_VERSION,

@@ -30,6 +30,8 @@ export function createRebuild({ builds, bundles }: { builds: Builds; bundles: Bu
       const built = await builds.build(repo, commit, module, { signal, remember: !known.has(module) })
       await requireSame(repo, module, known.get(module), built)
       all.set(module, built)
+      // Nothing is promoted then: the rest need not be built.
+      if (built.problems) break
     }
     return all
   }

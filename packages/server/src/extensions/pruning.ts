@@ -4,9 +4,9 @@ import type { BundleFiles } from './bundle-files.ts'
 import * as store from './store.ts'
 
 const UNUSED_MS = 30 * 24 * 60 * 60_000
-const BATCH = 200
+const BATCH = 50
 /** A bundle is stored before the row that refers to it. */
-const YOUNG_MS = 60 * 60_000
+const YOUNG_MS = 5 * 60_000
 
 /** Forgets builds that nobody asks for any more, or that there are too many of, and then the bundles of none. */
 export async function pruneBuilds(

@@ -6,6 +6,7 @@ import { ObjectMissing, type ObjectReader, ObjectTooLarge } from '../git/objects
 import { createRecent } from '../platform/recent.ts'
 import type { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
 import { type Parsed, parseExtension, parseWebhook } from './descriptors.ts'
+import type { Sha256 } from './hashes.ts'
 import type { Problem } from './problems.ts'
 
 const MAX_EXTENSIONS = 256
@@ -22,8 +23,9 @@ interface Found<Descriptor> {
   folder: Oid
   descriptorPath: string
   descriptor: Descriptor
-  /** As it was written. */
+  /** As it was written, and the hash of that. */
   json: unknown
+  descriptorHash: Sha256
 }
 
 export type FoundExtension = Found<ExtensionDescriptor>
@@ -77,12 +79,25 @@ interface Kind<Descriptor> {
   parse(file: string, name: string, bytes: Uint8Array): Parsed<Descriptor>
 }
 
+interface Folders<Descriptor> {
+  found: Found<Descriptor>[]
+  problems: FolderProblem[]
+  /** What it takes to keep this. */
+  bytes: number
+}
+
 const PARSED_KEPT = 2000
 const PARSED_KEPT_BYTES = 32 * 1024 * 1024
 
 function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descriptor>) {
   /** By the id of the file and the name it is read under: most commits change none of them. */
   const parsed = createRecent<string, { result: Parsed<Descriptor>; bytes: number }>({
+    maxEntries: PARSED_KEPT,
+    weight: { of: ({ bytes }) => bytes + 1000, max: PARSED_KEPT_BYTES },
+  })
+
+  /** By the id of the folder of all of them: between most commits it does not change. */
+  const kept = createRecent<Oid, Folders<Descriptor>>({
     maxEntries: PARSED_KEPT,
     weight: { of: ({ bytes }) => bytes, max: PARSED_KEPT_BYTES },
   })
@@ -91,9 +106,12 @@ function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descrip
   async function readFolder(
     objects: ObjectReader,
     entry: TreeEntry,
-  ): Promise<{ path: string; result: Parsed<Descriptor> } | undefined> {
+  ): Promise<{ result: Parsed<Descriptor>; bytes: number } | undefined> {
     const path = `${root}/${entry.name}`
-    const refused = (at: string, message: string) => ({ path, result: { problems: [{ path: at, message }] } })
+    const refused = (at: string, message: string) => ({
+      result: { problems: [{ path: at, message }] },
+      bytes: 0,
+    })
     if (entry.mode === '120000') return refused(path, 'A symbolic link is not followed')
     if (entry.type === 'commit') return refused(path, 'A submodule is not part of the commit')
     if (entry.type === 'blob') return undefined
@@ -109,25 +127,23 @@ function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descrip
 
     const key = `${descriptor.oid} ${entry.name}`
     const known = parsed.get(key)
-    if (known) return { path, result: known.result }
+    if (known) return known
     const bytes = await objects.findBlob(descriptor.oid, MAX_DESCRIPTOR_BYTES)
     if (!bytes) throw new ObjectMissing(descriptor.oid)
     const result = parse(descriptorPath, entry.name, bytes)
-    parsed.set(key, { result, bytes: bytes.length + 1000 })
+    const read = { result, bytes: bytes.length }
+    parsed.set(key, read)
     // To check one may take milliseconds, and others wait.
     await setImmediate()
-    return { path, result }
+    return read
   }
 
-  return async (objects: ObjectReader, rootEntries: readonly TreeEntry[]) => {
+  async function readAll(objects: ObjectReader, tree: Oid): Promise<Folders<Descriptor>> {
     const found: Found<Descriptor>[] = []
     const problems: FolderProblem[] = []
-    const top = rootEntries.find(({ name }) => name === root)
-    if (top && (top.mode === '120000' || top.type === 'commit'))
-      problems.push({ folder: root, path: root, message: 'A symbolic link or submodule is not followed' })
-    if (top?.type !== 'tree') return { found, problems }
-    const entries = await objects.findTree(top.oid)
-    if (!entries) throw new ObjectMissing(top.oid)
+    let bytes = 0
+    const entries = await objects.findTree(tree)
+    if (!entries) throw new ObjectMissing(tree)
     const folders = entries.filter(({ mode, type }) => type !== 'blob' || mode === '120000')
     if (folders.length > MAX_FOLDERS)
       problems.push({
@@ -146,16 +162,32 @@ function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descrip
         })
       })
       if (!read) continue
+      bytes += read.bytes + 1000
       if (read.result.problems) read.result.problems.forEach(tell)
       else if (found.length === max)
         tell({ path: `${path}/${file}`, message: `A repository has up to ${max} ${root}` })
       else {
-        const { descriptor, json } = read.result
+        const { descriptor, json, hash: descriptorHash } = read.result
         const descriptorPath = `${path}/${file}`
-        found.push({ name: entry.name, path, folder: entry.oid, descriptorPath, descriptor, json })
+        const { name, oid: folder } = entry
+        found.push({ name, path, folder, descriptorPath, descriptor, json, descriptorHash })
       }
     }
-    return { found, problems }
+    return { found, problems, bytes }
+  }
+
+  return async (objects: ObjectReader, rootEntries: readonly TreeEntry[]): Promise<Folders<Descriptor>> => {
+    const top = rootEntries.find(({ name }) => name === root)
+    if (top && (top.mode === '120000' || top.type === 'commit')) {
+      const message = 'A symbolic link or submodule is not followed'
+      return { found: [], problems: [{ folder: root, path: root, message }], bytes: 0 }
+    }
+    if (top?.type !== 'tree') return { found: [], problems: [], bytes: 0 }
+    const known = kept.get(top.oid)
+    if (known) return known
+    const read = await readAll(objects, top.oid)
+    kept.set(top.oid, read)
+    return read
   }
 }
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { type Oid, parseTreePath, type TreePath } from '../git/names.ts'
 import type { TreeEntry } from '../git/objects/format.ts'
-import { type ObjectReader, ObjectTooLarge } from '../git/objects/reader.ts'
+import { ObjectMissing, type ObjectReader, ObjectTooLarge } from '../git/objects/reader.ts'
 import type { Answer } from './builder.ts'
 
 const MAX_SOURCES = 500
@@ -24,7 +24,8 @@ export type Inputs = ReadonlyMap<string, Oid | null>
 export function createSources(objects: ObjectReader, commit: Oid): { answer: Answer; inputs: Inputs } {
   const directories = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
   const inputs = new Map<string, Oid | null>()
-  const read = new Map<string, Promise<Buffer | undefined>>()
+  const read = new Map<string, Promise<Buffer>>()
+  const given = new Set<string>()
   let bytes = 0
 
   async function readDirectory(path: string): Promise<ReadonlyMap<string, TreeEntry>> {
@@ -58,18 +59,23 @@ export function createSources(objects: ObjectReader, commit: Oid): { answer: Ans
     throw new Refused(`Could not resolve "${specifier}": there is no such file in the commit`)
   }
 
-  async function load(path: string, oid: Oid): Promise<Buffer> {
-    let contents = read.get(path)
-    if (!contents) {
-      if (read.size >= MAX_SOURCES) throw new Refused(`A module is made of up to ${MAX_SOURCES} files`)
-      contents = objects.findBlob(oid, MAX_SOURCE_BYTES)
-      read.set(path, contents)
-      bytes += (await contents)?.length ?? 0
-      if (bytes > MAX_SOURCE_BYTES) throw new Refused(TOO_LARGE)
-    }
-    const found = await contents
-    if (!found) throw new Refused(`${path} cannot be read`)
-    return found
+  /** Asks how large it is before it is read: many may be asked for at once. */
+  async function readFile(path: string, oid: Oid): Promise<Buffer> {
+    const [info] = await objects.listInfo([oid])
+    bytes += info?.size ?? 0
+    if (bytes > MAX_SOURCE_BYTES) throw new Refused(TOO_LARGE)
+    const contents = await objects.findBlob(oid, MAX_SOURCE_BYTES)
+    if (!contents) throw new ObjectMissing(path)
+    return contents
+  }
+
+  function load(path: string, oid: Oid): Promise<Buffer> {
+    const known = read.get(path)
+    if (known) return known
+    if (read.size >= MAX_SOURCES) throw new Refused(`A module is made of up to ${MAX_SOURCES} files`)
+    const contents = readFile(path, oid)
+    read.set(path, contents)
+    return contents
   }
 
   return {
@@ -81,7 +87,10 @@ export function createSources(objects: ObjectReader, commit: Oid): { answer: Ans
         if (/^(\.\.)?(\/|$)/.test(path))
           throw new Refused(`Could not resolve "${specifier}": it leads out of the repository`)
         const entry = await resolve(path.replace(/\/$/, ''), specifier)
-        return { file: { path: entry.path, contents: await load(entry.path, entry.oid) } }
+        const contents = await load(entry.path, entry.oid)
+        const isNew = !given.has(entry.path)
+        given.add(entry.path)
+        return { file: { path: entry.path, ...(isNew && { contents }) } }
       } catch (error) {
         if (error instanceof Refused) return { problem: error.message }
         if (error instanceof ObjectTooLarge) return { problem: TOO_LARGE }

@@ -33,6 +33,8 @@ interface BuildsTable {
   outside: string
   module_hash: string | null
   bytes: number
+  /** With the source map. */
+  stored_bytes: number
   /** JSON: why it cannot be built. */
   problems: string | null
   /** From when on it is worth another try; null when it will always end like this. */
@@ -54,21 +56,19 @@ export interface Canonical {
   extensions: CanonicalExtensionRow[]
 }
 
-/** What is canonical in a repository. Two reads: call it in a transaction where they must fit together. */
+/** What is canonical in a repository, all of one promotion. */
 export async function readCanonical(q: Db, repoId: string): Promise<Canonical> {
-  const commit = await q
+  const rows = await q
     .selectFrom('canonical_commits')
-    .select('commit_oid')
-    .where('repo_id', '=', repoId)
-    .executeTakeFirst()
-  if (!commit) return { commit: undefined, extensions: [] }
-  const extensions = await q
-    .selectFrom('canonical_extensions')
-    .selectAll()
-    .where('repo_id', '=', repoId)
-    .orderBy('name')
+    .leftJoin('canonical_extensions', 'canonical_extensions.repo_id', 'canonical_commits.repo_id')
+    .selectAll('canonical_extensions')
+    .select('canonical_commits.commit_oid')
+    .where('canonical_commits.repo_id', '=', repoId)
+    .orderBy('canonical_extensions.name')
     .execute()
-  return { commit: commit.commit_oid, extensions }
+  // A commit without extensions is one row without any.
+  const extensions = rows.filter(({ name }) => name !== null) as CanonicalExtensionRow[]
+  return { commit: rows[0]?.commit_oid, extensions }
 }
 
 /** Puts something else in force. The repository must be locked. */
@@ -159,7 +159,7 @@ export async function deleteOldBuilds(tx: Tx, before: number, limit: number): Pr
 export async function sumBuilds(q: Db): Promise<number> {
   const { bytes } = await q
     .selectFrom('extension_builds')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('bytes'), eb.lit(0)).as('bytes'))
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('stored_bytes'), eb.lit(0)).as('bytes'))
     .executeTakeFirstOrThrow()
   return Number(bytes)
 }

@@ -33,6 +33,7 @@ export const extensions: Migration = {
       outside ${text} not null,
       module_hash ${text},
       bytes ${integer} not null,
+      stored_bytes ${integer} not null,
       problems ${text},
       retry_at ${integer},
       used_at ${integer} not null,
