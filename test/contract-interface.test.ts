@@ -424,7 +424,8 @@ const operations: Record<string, Published> = {
     errors: ['FEATURE_UNAVAILABLE'],
   },
   '/extensions/promote': {
-    request: { name: 'REPO_NAME', 'ref?': 'string 1..' },
+    // A dry run is ours, beyond the interface.
+    request: { name: 'REPO_NAME', 'ref?': 'string 1..', 'dryRun?': 'boolean' },
     response: { ref: 'string', oid: 'string', ...listOf(migrationPlanEntry, 'migrations') },
     errors: [
       'FEATURE_UNAVAILABLE',

@@ -183,6 +183,7 @@ const TESTED_ALONE = [
   'db/open-transactions.ts NestedTransaction',
   'doors/entry/client-address.ts addressKey',
   'doors/pages/login.ts localPath',
+  'extensions/schema-files.ts schemaFiles',
   'git/objects/format.ts cleanMessage',
   'operations/implement.ts allOperations',
   'platform/config-docs.ts CONFIGURATION_PAGE',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Daemon } from './daemons.ts'
-import { AnyJson, ExtensionName, Hash, JsonObject, RepoName, Revision, StringList } from './names.ts'
+import { AnyJson, Counter, ExtensionName, Hash, JsonObject, RepoName, Revision, StringList } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { RecordSchema } from './records.ts'
 import { Subscription } from './subscriptions.ts'
@@ -42,6 +42,15 @@ export const ExtensionEntry = z.object({
 })
 export type ExtensionEntry = z.infer<typeof ExtensionEntry>
 
+/** An extension with what only its own page needs. */
+export const ExtensionDetail = ExtensionEntry.extend({
+  source: z.object({
+    descriptor: AnyJson.describe('The descriptor as it was written.'),
+    bundleBytes: Counter.describe('What the built module takes.'),
+  }),
+})
+export type ExtensionDetail = z.infer<typeof ExtensionDetail>
+
 export const MigrationPlanEntry = z.object({
   recordName: z.string(),
   kind: z.enum(['create', 'migrate', 'noop', 'blocked']),
@@ -62,7 +71,7 @@ export const extensions = {
     summary: 'List the extensions at a ref, and what is wrong with the broken ones',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
+    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(atRef)
     .output(
@@ -78,12 +87,29 @@ export const extensions = {
           .describe('What is wrong with those that are broken and not listed.'),
       }),
     ),
+  get: operation('/extensions/get', {
+    summary: 'Show one extension at a ref, or what is wrong with it',
+    tag,
+    needs: 'repo:read',
+    errors: [
+      'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
+      'FEATURE_UNAVAILABLE',
+      'EXTENSION_NOT_FOUND',
+      'EXTENSION_INVALID',
+      'EXTENSION_BUILD_FAILED',
+      ...unready,
+    ],
+  })
+    .input(atRef.extend({ extension: ExtensionName }))
+    .output(ExtensionDetail),
   promote: operation('/extensions/promote', {
     summary: 'Make a commit canonical, migrating record schemas with it',
     tag,
     needs: 'repo:admin',
     errors: [
       'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
       'FEATURE_UNAVAILABLE',
       'RECORD_MIGRATION_BLOCKED',
       'EXTENSION_PROVENANCE',
@@ -93,6 +119,10 @@ export const extensions = {
       ...unready,
     ],
   })
-    .input(atRef)
+    .input(
+      atRef.extend({
+        dryRun: z.boolean().optional().describe('Only says what would happen: nothing changes.'),
+      }),
+    )
     .output(z.object({ ref: z.string(), oid: z.string(), migrations: z.array(MigrationPlanEntry) })),
 }

@@ -7,6 +7,8 @@ import { createCodeModule } from './code/module.ts'
 import { codeRemains } from './code/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
+import { createExtensionsModule } from './extensions/module.ts'
+import { extensionRemains } from './extensions/remains.ts'
 import { createInviteEnding } from './invites/ending.ts'
 import { createInvitesModule } from './invites/module.ts'
 import { createKeyEnding } from './keys/ending.ts'
@@ -89,7 +91,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const remains = [...codeRemains, ...tokenRemains, ...createRecordRemains({ orgs })]
+  const remains = [...codeRemains, ...tokenRemains, ...extensionRemains, ...createRecordRemains({ orgs })]
   const reposModule = createReposModule({ ...shared, orgs, remains })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
@@ -102,6 +104,12 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
   const recordsModule = createRecordsModule({ ...shared, repos })
   const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+  const extensionsModule = createExtensionsModule({
+    ...shared,
+    ...codeModule.services,
+    ...recordsModule.services,
+    repos,
+  })
 
   const modules: Module[] = [
     orgsModule,
@@ -116,6 +124,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     agentsModule,
     recordsModule,
     webhooksModule,
+    extensionsModule,
   ]
   return {
     services: {
@@ -128,6 +137,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
       ...invitesModule.services,
       ...agentsModule.services,
       ...recordsModule.services,
+      ...extensionsModule.services,
     },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [

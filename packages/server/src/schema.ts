@@ -6,6 +6,7 @@ import type { WorkerTables } from './background/workers.ts'
 import type { CodeTables } from './code/store.ts'
 import type { Database as AnyDatabase } from './db/database.ts'
 import type { EventTables } from './events/store.ts'
+import type { ExtensionTables } from './extensions/store.ts'
 import type { InviteTables } from './invites/store.ts'
 import type { KeyTables } from './keys/store.ts'
 import type { OrgTables } from './orgs/store.ts'
@@ -27,6 +28,7 @@ export type Schema = PeopleTables &
   AgentTables &
   AnonymousTables &
   InviteTables &
+  ExtensionTables &
   ThrottleTables &
   EventTables &
   WebhookTables &

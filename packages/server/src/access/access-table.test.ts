@@ -203,6 +203,12 @@ const rows: Record<string, Row> = {
     input: () => ({ ...NO_RECORD, id: 'rec_none', revision: 1 }),
     gives: '404 RECORD_SCHEMA_NOT_FOUND',
   },
+  '/extensions/list': { input: () => ({ name: 'target' }) },
+  '/extensions/promote': { input: () => ({ name: 'target' }) },
+  '/extensions/get': {
+    input: () => ({ name: 'target', extension: 'none' }),
+    gives: '404 EXTENSION_NOT_FOUND',
+  },
   '/webhooks/create': {
     input: () => ({ name: 'target', webhook: fresh('hook'), url: 'http://203.0.113.7/' }),
     // Whoever may make one is told that nothing can be delivered there.

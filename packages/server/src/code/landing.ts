@@ -113,6 +113,22 @@ export function createLandings({
   }
 
   return {
+    /** Moves a ref that is the server's own, wherever it is, and gives the repository, which stays locked. */
+    async moveServerRefIn(tx: Tx, repo: RepoRow, { ref, oid }: { ref: RefName; oid: Oid }): Promise<RepoRow> {
+      const now = clock()
+      const current = await repos.recordServerChangeIn(tx, repo.id, now)
+      if (!current) throw new Fault('REPO_NOT_FOUND', { name: repo.name })
+      if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
+      if (current.prunes !== repo.prunes) throw new ObjectsPruned()
+      const known = await store.findRef(tx, repo.id, ref)
+      if (!known) await store.insertRefs(tx, repo.id, [{ name: ref, oid, peeled: null }])
+      else if (known.oid !== oid) {
+        await store.moveRefs(tx, repo.id, [{ name: ref, before: known.oid, after: oid, peeled: null }])
+        await abandoned.note(tx, repo.id, [known.oid], now)
+      }
+      return current
+    },
+
     async land(landing: Landing): Promise<LandingResult> {
       try {
         return await database.transact((tx) => landIn(tx, landing))

@@ -135,6 +135,9 @@ export async function createCodeModule(needs: CodeNeeds) {
         onLanded,
       }),
       survey,
+      landings,
+      repositories,
+      revisions,
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),

@@ -255,6 +255,13 @@ async function copyRefsAfter(
         .select((ref) => [ref.val(toRepoId).as('repo_id'), 'name', 'oid', 'peeled'])
         .where('repo_id', '=', fromRepoId)
         .where('name', '>', after)
+        // What the server keeps below refs/trellis/ says something of the parent alone.
+        .where((where) =>
+          where.or([
+            where('name', '<', 'refs/trellis/' as RefName),
+            where('name', '>=', 'refs/trellis0' as RefName),
+          ]),
+        )
         .orderBy('name')
         .limit(BATCH),
     )

@@ -1,4 +1,5 @@
 import type { PackSurvey } from '../code/survey.ts'
+import type { PublishedSchemas } from '../extensions/published-schemas.ts'
 import type { Handlers } from '../operations/handlers.ts'
 import { implement } from '../operations/implement.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
@@ -39,7 +40,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &
   Pick<InvitePageDeps, 'invites'> &
-  Pick<TransfersDeps, 'records'> & { survey: PackSurvey }
+  Pick<TransfersDeps, 'records'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
 
 interface DoorsDeps {
   config: Config
@@ -142,6 +143,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           limits,
           whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
+          descriptorSchemas: services.descriptorSchemas,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),
       })

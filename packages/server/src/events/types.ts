@@ -15,6 +15,7 @@ export type ServiceEventType =
   | `webhook.${'created' | 'updated' | 'enabled' | 'disabled' | 'orphaned' | 'deleted'}`
   | 'webhook.secret.rotated'
   | `record.${'created' | 'updated' | 'transitioned' | 'deleted'}`
+  | 'extension.promoted'
 
 /** Whose log an event belongs to. */
 export type EventScope = `repo:${string}` | `org:${string}`

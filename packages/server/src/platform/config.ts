@@ -151,6 +151,17 @@ export const settings = {
     '30',
     wholeNumber(1, 36_500),
   ),
+  TRELLIS_EXTENSIONS: defaulted('Whether there are extensions.', 'on', oneOf('on', 'off')),
+  TRELLIS_SANDBOX: defaulted(
+    'Whether extensions may run in the sandbox runtime, as processes of this machine.',
+    'on',
+    oneOf('on', 'off'),
+  ),
+  TRELLIS_BUNDLE_CACHE_BYTES: defaulted(
+    'Disk space for built modules of extensions. What is in force is kept on top of it.',
+    String(2 * GB),
+    wholeNumber(0),
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -350,6 +361,11 @@ function arrange(v: Values) {
       concurrency: v.TRELLIS_WEBHOOK_CONCURRENCY,
       leaseMs: v.TRELLIS_WEBHOOK_LEASE_SECONDS * 1000,
       retentionMs: v.TRELLIS_WEBHOOK_RETENTION_DAYS * 86_400_000,
+    },
+    extensions: {
+      enabled: v.TRELLIS_EXTENSIONS === 'on',
+      sandbox: v.TRELLIS_SANDBOX === 'on',
+      bundleCacheBytes: v.TRELLIS_BUNDLE_CACHE_BYTES,
     },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     connections: {

@@ -14,11 +14,13 @@ import { type Declared, type Planned, planMigrations } from './survey.ts'
 type Repo = Pick<RepoRow, 'id' | 'name' | 'org_id'>
 
 /** Everything that the flip needs. */
-interface PreparedMigration {
+export interface PreparedMigration {
   migrations: readonly MigrationPlanEntry[]
   planned: readonly Planned[]
   preparations: readonly Preparation[]
 }
+
+export type RecordMigrations = ReturnType<typeof createRecordMigrations>
 
 /**
  * How the schemas of a repository change: planned, then prepared beside everything that goes on, then put in force in

@@ -216,6 +216,7 @@ export function createReposService(deps: ReposDeps) {
       if (bytes > 0)
         requireWithin(expires_at === null ? limits.orgBytes : limits.provisionalBytes, orgBytes, bytes)
     },
+    recordServerChangeIn: store.recordServerChange,
 
     /** For `setSizeIn`, before anything else of the repository is locked. Undefined when the repository is gone. */
     async lockToResizeIn(tx: Tx, { id, org_id }: store.RepoRow): Promise<store.RepoRow | undefined> {

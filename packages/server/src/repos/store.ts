@@ -201,6 +201,16 @@ export const recordChange = (
     .returningAll()
     .executeTakeFirst()
 
+/** Notes that refs changed without a push. */
+export const recordServerChange = (tx: Tx, id: string, now: number): Promise<RepoRow | undefined> =>
+  tx
+    .updateTable('repos')
+    .set((eb) => ({ refs_version: eb('refs_version', '+', eb.lit(1)), updated_at: now }))
+    .where('id', '=', id)
+    .where(isNotDeleted)
+    .returningAll()
+    .executeTakeFirst()
+
 /** Nothing in the organization ends by itself any more. */
 export async function liftExpiry(tx: Tx, orgId: string): Promise<void> {
   await tx

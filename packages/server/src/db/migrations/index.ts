@@ -10,7 +10,7 @@ import { sessionHashes } from './0008-session-hashes.ts'
 import { packHealth } from './0009-pack-health.ts'
 import { pruning } from './0010-pruning.ts'
 import { mended } from './0011-mended.ts'
-import { records } from './0012-records.ts'
+import { extensionsAndRecords } from './0012-extensions-and-records.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -33,5 +33,5 @@ export const migrations: readonly Migration[] = [
   packHealth,
   pruning,
   mended,
-  records,
+  extensionsAndRecords,
 ]

@@ -1,3 +1,4 @@
+import type { PublishedSchemas } from '../../extensions/published-schemas.ts'
 import type { Config } from '../../platform/config.ts'
 import { generateOpenApi } from '../api/openapi.ts'
 import type { OpenApiDocument } from '../api/openapi-document.ts'
@@ -15,12 +16,17 @@ interface PageRoutesDeps {
   /** What else stands in the way of its work, in words for the operator. */
   problems(): string[]
   metrics: Route
+  /** Of the files that declare extensions and webhooks, for editors. */
+  descriptorSchemas: PublishedSchemas
 }
 
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
+const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' }
+
 /** Everything that is read with GET at a path of its own. */
-export function createPageRoutes({ baseUrl, limits, whyUnready, problems, metrics }: PageRoutesDeps): Routes {
+export function createPageRoutes(deps: PageRoutesDeps): Routes {
+  const { baseUrl, limits, whyUnready, problems, metrics, descriptorSchemas } = deps
   let document: Promise<OpenApiDocument> | undefined
   const openApi = () => {
     document ??= generateOpenApi(baseUrl)
@@ -41,6 +47,10 @@ export function createPageRoutes({ baseUrl, limits, whyUnready, problems, metric
     'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
     'GET /openapi.json': async (exchange) =>
       sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
+    'GET /schemas/extension.json': (exchange) =>
+      sendJson(exchange, 200, descriptorSchemas.extension, READ_BY_EDITORS),
+    'GET /schemas/webhook.json': (exchange) =>
+      sendJson(exchange, 200, descriptorSchemas.webhook, READ_BY_EDITORS),
     'GET /reference': async (exchange) =>
       send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
         'content-security-policy': PAGE_POLICY,

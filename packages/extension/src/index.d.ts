@@ -1,0 +1,305 @@
+// What a module of an extension is given. Types alone: importing them leaves nothing behind in the bundle.
+
+/** A value that JSON can hold. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined }
+
+/** What a descriptor may ask for under `capabilities`. */
+export type Capability =
+  | 'repo:read'
+  | 'repo:write'
+  | 'records:read'
+  | 'records:write'
+  | 'events:emit'
+  | 'runs:dispatch'
+  | `net:${string}`
+  | `secret:${string}`
+
+/**
+ * The second argument of every module. `Granted` are the capabilities of the descriptor: what is not among them is not
+ * there. On a branch a run may have fewer; without `Granted` everything may be absent.
+ *
+ * ```ts
+ * import type { Context } from '@trellis/extension'
+ *
+ * export default async function (input: { path: string }, ctx: Context<'repo:read' | 'secret:API_TOKEN'>) {
+ *   return { text: await ctx.repo.readText(input.path), known: ctx.secrets.API_TOKEN !== undefined }
+ * }
+ * ```
+ */
+export type Context<Granted extends Capability = never> = Always &
+  If<
+    Granted,
+    'repo:write',
+    { readonly repo: RepoReader & RepoWriter },
+    If<
+      Granted,
+      'repo:read',
+      { readonly repo: RepoReader },
+      { readonly repo?: RepoReader & Partial<RepoWriter> }
+    >
+  > &
+  If<
+    Granted,
+    'records:write',
+    { readonly records: RecordsReader & RecordsWriter },
+    If<
+      Granted,
+      'records:read',
+      { readonly records: RecordsReader },
+      { readonly records?: RecordsReader & Partial<RecordsWriter> }
+    >
+  > &
+  If<Granted, 'events:emit', { readonly events: Events }, { readonly events?: Events }> &
+  If<Granted, 'runs:dispatch', { readonly runs: Runs }, { readonly runs?: Runs }> &
+  If<Granted, `net:${string}`, { readonly fetch: typeof fetch }, { readonly fetch?: typeof fetch }> & {
+    /** By name; one that was never set is absent. */
+    readonly secrets: { readonly [Name in SecretName<Granted>]?: string }
+  }
+
+/** The second argument in the workflow runtime. */
+export type WorkflowContext<Granted extends Capability = never> = Context<Granted> & { readonly step: Step }
+
+/** What a module exports by default. */
+export type Module<Input = Json, Output = unknown, Granted extends Capability = never> = (
+  input: Input,
+  ctx: Context<Granted>,
+) => Output | Promise<Output>
+
+/** What a payload module of a webhook exports by default: an event in, the body out. */
+export type Payload = (event: TriggerEvent) => string | Json | Promise<string | Json>
+
+type If<Granted, Wanted, Then, Else> = [Extract<Granted, Wanted>] extends [never] ? Else : Then
+type SecretName<Granted> = [Extract<Granted, `secret:${string}`>] extends [never]
+  ? string
+  : Granted extends `secret:${infer Name}`
+    ? Name
+    : never
+
+interface Always {
+  readonly run: Run
+  /** Writes a line into the log of the run. `console` does the same, each method with its level. */
+  log(message: string, data?: Json): void
+  /** Aborts when the run is cancelled or its time is over. */
+  readonly signal: AbortSignal
+}
+
+export interface Run {
+  readonly id: string
+  readonly trigger: 'dispatch' | 'push' | 'record' | 'event' | 'daemon'
+  readonly ref: string
+  readonly commitSha: string | null
+  readonly repo: { readonly id: string; readonly name: string; readonly owner: string }
+  readonly actor: Actor
+  /** The event that started it, and what came before; null for a run somebody asked for. */
+  readonly cause: Cause | null
+}
+
+export interface Actor {
+  readonly kind: 'user' | 'anonymous' | 'system' | 'agent' | 'mcp'
+  readonly id: string
+}
+
+export interface Cause {
+  readonly eventId?: string
+  readonly runId: string
+  readonly depth: number
+  readonly chain: readonly string[]
+  readonly rootEventId: string | null
+}
+
+/** An error thrown by anything on `ctx`, with the code and data that the API would answer. */
+export interface ContextError extends Error {
+  readonly code: string
+  readonly data: unknown
+}
+
+interface AtRef {
+  /** The commit of the run when left out. */
+  ref?: string
+}
+
+export interface RepoReader {
+  /** Null for a file that is not there. */
+  readText(path: string, options?: AtRef): Promise<string | null>
+  readBytes(path: string, options?: AtRef): Promise<Uint8Array | null>
+  list(path?: string, options?: AtRef & { recursive?: boolean }): Promise<TreeItem[]>
+  branches(): Promise<GitRef[]>
+  tags(): Promise<GitRef[]>
+  /** Newest first. */
+  commits(options?: AtRef & { path?: string; limit?: number }): Promise<Commit[]>
+  compare(base: string, head: string): Promise<Comparison>
+}
+
+export interface RepoWriter {
+  commit(change: {
+    branch: string
+    message: string
+    changes: Change[]
+    /** Where the branch must be: null for one that does not exist yet. Not checked when left out. */
+    expectedHead?: string | null
+  }): Promise<{ branch: string; before: string | null; oid: string; tree: string; unchanged: boolean }>
+  createBranch(name: string, from: string): Promise<GitRef>
+  deleteBranch(name: string): Promise<{ deleted: boolean }>
+  createTag(name: string, oid: string, options?: { message?: string }): Promise<GitRef>
+  merge(merge: { into: string; from: string; message?: string }): Promise<{
+    outcome: 'up-to-date' | 'fast-forward' | 'merged' | 'conflict' | 'unrelated'
+    branch: string
+    oid: string
+  }>
+}
+
+export interface TreeItem {
+  path: string
+  type: 'blob' | 'tree'
+  oid: string
+  /** In bytes; directories have none. */
+  size?: number
+}
+
+export interface GitRef {
+  name: string
+  oid: string
+  type: 'branch' | 'tag' | 'other'
+}
+
+export interface Signature {
+  name: string
+  email: string
+  /** Unix milliseconds. */
+  time: number
+  timezone: string
+}
+
+export interface Commit {
+  oid: string
+  tree: string
+  parents: string[]
+  author: Signature
+  committer: Signature
+  message: string
+  signed: boolean
+}
+
+export type Change =
+  | {
+      op: 'put'
+      path: string
+      content: string
+      encoding?: 'utf-8' | 'base64'
+      mode?: '100644' | '100755' | '120000'
+    }
+  | { op: 'delete'; path: string }
+  | { op: 'move'; from: string; to: string }
+
+export interface Comparison {
+  base: string
+  head: string
+  mergeBase: string | null
+  ahead: number
+  behind: number
+  commits: Commit[]
+  moreCommits: boolean
+  files: {
+    path: string
+    status: 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
+    previousPath?: string
+    additions: number
+    deletions: number
+    binary: boolean
+    patch?: string
+  }[]
+  filesTruncated: boolean
+}
+
+export interface RecordRow<Data = { [field: string]: Json }> {
+  id: string
+  revision: number
+  createdAt: number
+  updatedAt: number
+  data: Data
+}
+
+export interface RecordsReader {
+  get<Data = { [field: string]: Json }>(record: string, id: string): Promise<RecordRow<Data>>
+  list<Data = { [field: string]: Json }>(
+    record: string,
+    options?: { where?: { [field: string]: Json }; limit?: number; cursor?: string },
+  ): Promise<{ rows: RecordRow<Data>[]; cursor: string | null }>
+}
+
+export interface RecordsWriter {
+  create<Data extends object>(record: string, data: Data): Promise<RecordRow<Data>>
+  /** `data` has the fields that change; null takes an optional one away. `revision` is the one it was read with. */
+  update<Data extends object>(
+    record: string,
+    id: string,
+    change: { revision: number; data: { [Field in keyof Data]?: Data[Field] | null } },
+  ): Promise<RecordRow<Data>>
+  delete(record: string, id: string, options: { revision: number }): Promise<{ deleted: true }>
+}
+
+export interface Events {
+  /** The first words of the server's own types are reserved. */
+  emit(type: string, event?: { subject?: string; payload?: Json }): Promise<void>
+}
+
+export interface Runs {
+  /** Gives the run, queued. */
+  dispatch(extension: string, input: Json): Promise<{ id: string; status: string }>
+}
+
+export interface StepOptions {
+  /** Attempts after the first. */
+  retries?: number
+  delayMs?: number
+  backoff?: 'constant' | 'exponential'
+  timeoutMs?: number
+}
+
+/** What is done in a step is done once, whatever happens to the server, and gives JSON. Names are unique in a run. */
+export interface Step {
+  do<T>(name: string, fn: () => T | Promise<T>): Promise<T>
+  do<T>(name: string, options: StepOptions, fn: () => T | Promise<T>): Promise<T>
+  sleep(name: string, ms: number): Promise<void>
+  /** Unix milliseconds. */
+  sleepUntil(name: string, ts: number): Promise<void>
+  /** Null when the time is over. */
+  waitForEvent(
+    name: string,
+    event: { type: string; subject?: string; timeoutMs?: number },
+  ): Promise<TriggerEvent | null>
+}
+
+/** The input of a run that an event started. */
+export interface TriggerEvent {
+  id: string
+  seq: number
+  type: string
+  ts: number
+  subject?: string
+  actor: Actor
+  payload?: Json
+  cause?: Cause
+}
+
+/** The input of a run that a record started. */
+export interface RecordTrigger<Data = { [field: string]: Json }> {
+  hook: 'create' | 'transition'
+  record: string
+  row: RecordRow<Data>
+  /** The data until then, at a transition. */
+  before?: Data
+}
+
+/** The input of a daemon. */
+export interface Wake {
+  reason: 'schedule' | 'events' | 'manual'
+  /** Oldest first. */
+  events: TriggerEvent[]
+}

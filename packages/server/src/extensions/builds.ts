@@ -1,0 +1,208 @@
+import type { Runtime } from '@trellis/contract'
+import type { Repositories } from '../code/repositories.ts'
+import { type Oid, parseTreePath } from '../git/names.ts'
+import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
+import type { ProcessPool } from '../git/process/pool.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import { type Room, requireRoom } from '../platform/room.ts'
+import type { RepoRow } from '../repos/service.ts'
+import type { Database } from '../schema.ts'
+import type { BuildMessage } from './build-messages.ts'
+import { BUNDLER_VERSION, type Builder, BuilderUnavailable, type BuildOutcome } from './builder.ts'
+import type { BundleFiles } from './bundle-files.ts'
+import { hashOfJson, type Sha256 } from './hashes.ts'
+import type { Problem } from './problems.ts'
+import { createSources, type Inputs } from './sources.ts'
+import * as store from './store.ts'
+
+const MAX_BUNDLE_BYTES = 4 * 1024 * 1024
+/** For all that one request has to build: what is not done by then is done the next time. */
+const REQUEST_MS = 60_000
+/** A build that took too long may have been unlucky. */
+const RETRY_MS = 10 * 60_000
+const TOUCH_EVERY_MS = 24 * 60 * 60_000
+
+/** A module that is to be built from the files of a commit. */
+export interface Module {
+  /** The folder it is in. */
+  path: string
+  folder: Oid
+  entry: string
+  runtime: Runtime
+}
+
+interface BuiltModule {
+  moduleHash: Sha256
+  /** Of the bundle, and of all that is stored of it. */
+  bytes: number
+  storedBytes: number
+  problems?: undefined
+}
+
+export type Built = BuiltModule | { problems: Problem[] }
+
+type Outside = [path: string, oid: Oid | null][]
+
+export type Builds = ReturnType<typeof createBuilds>
+
+/** What modules are built to: from memory where everything that went in is the same, wherever it is. */
+export function createBuilds(deps: {
+  database: Database
+  repositories: Repositories
+  builder: Builder
+  bundles: BundleFiles
+  /** Under which builds run; each organization gets its turn. */
+  pool: ProcessPool
+  room: Room
+  clock: Clock
+  stopwatch: Stopwatch
+  /** Hears how many bytes a bundle takes that was stored. */
+  onStored(bytes: number): void
+}) {
+  const { database, repositories, builder, bundles, pool, room, clock, stopwatch, onStored } = deps
+
+  /** Builds anew, whatever is known. */
+  async function build(
+    repo: RepoRow,
+    commit: Oid,
+    module: Module,
+    { signal, remember: shallRemember = true }: { signal: AbortSignal; remember?: boolean },
+  ): Promise<Built> {
+    await requireRoom(room)
+    using _slot = await pool.acquire({ id: repo.org_id, isProvisional: repo.expires_at !== null }, signal)
+    const { outcome, inputs } = await repositories.withGit(repo, signal, (opened) =>
+      withObjects(opened, async (objects) => {
+        const { answer, inputs } = createSources(objects, commit)
+        const { entry, runtime } = module
+        const outcome = await builder.build({ entry, runtime, answer, signal }).catch((error: unknown) => {
+          throw error instanceof BuilderUnavailable
+            ? new Fault('EXTENSION_BUILD_UNAVAILABLE', { name: repo.name }, { cause: error })
+            : error
+        })
+        return { outcome, inputs }
+      }),
+    )
+    const built = await judge(module, outcome)
+    if (shallRemember) await remember(module, inputs, built, 'gaveUp' in outcome)
+    return built
+  }
+
+  async function judge({ entry }: Module, outcome: BuildOutcome): Promise<Built> {
+    if ('gaveUp' in outcome) return { problems: [{ path: entry, message: outcome.gaveUp }] }
+    if ('messages' in outcome)
+      return { problems: outcome.messages.map((message) => problemOf(entry, message)) }
+    const { code, sourceMap } = outcome.bundle
+    if (code.length > MAX_BUNDLE_BYTES)
+      return {
+        problems: [
+          { path: entry, message: `The bundle has ${code.length} bytes, and may have ${MAX_BUNDLE_BYTES}` },
+        ],
+      }
+    const storedBytes = code.length + sourceMap.length
+    const moduleHash = await bundles.put(outcome.bundle)
+    onStored(storedBytes)
+    return { moduleHash, bytes: code.length, storedBytes }
+  }
+
+  async function remember(module: Module, inputs: Inputs, built: Built, mayRetry: boolean): Promise<void> {
+    const outside: Outside = [...inputs].filter(([path]) => !path.startsWith(`${module.path}/`)).toSorted()
+    await database.transact((tx) =>
+      store.putBuild(tx, {
+        folder: folderKey(module),
+        variant: hashOfJson(outside),
+        outside: JSON.stringify(outside),
+        module_hash: built.problems ? null : built.moduleHash,
+        bytes: built.problems ? 0 : built.bytes,
+        stored_bytes: built.problems ? 0 : built.storedBytes,
+        problems: built.problems ? JSON.stringify(built.problems) : null,
+        retry_at: mayRetry ? clock() + RETRY_MS : null,
+        used_at: clock(),
+      }),
+    )
+  }
+
+  /** What is known of the modules, without building any. */
+  async function recall(repo: RepoRow, commit: Oid, modules: readonly Module[], signal: AbortSignal) {
+    const keys = new Map<string, Module>(modules.map((module) => [folderKey(module), module]))
+    const rows = keys.size === 0 ? [] : await store.listBuilds(database.db, [...keys.keys()])
+    const fresh = rows.filter(({ retry_at }) => retry_at === null || retry_at > clock())
+    const known = new Map<Module, Built>()
+    const take = (row: store.BuildRow) => {
+      const module = keys.get(row.folder)
+      if (module && !known.has(module)) known.set(module, builtOf(row))
+    }
+    for (const row of fresh) if (row.outside === '[]') take(row)
+    const others = fresh.filter(({ outside }) => outside !== '[]')
+    if (others.length > 0)
+      await repositories.withGit(repo, signal, (opened) =>
+        withObjects(opened, async (objects) => {
+          const isThere = createLookup(objects, commit)
+          for (const row of others) if (await isThere(JSON.parse(row.outside) as Outside)) take(row)
+        }),
+      )
+    const idle = rows.filter(({ used_at }) => used_at < clock() - TOUCH_EVERY_MS)
+    if (idle.length > 0)
+      await database.transact((tx) =>
+        store.touchBuilds(
+          tx,
+          idle.map(({ folder }) => folder),
+          clock(),
+        ),
+      )
+    return known
+  }
+
+  return {
+    recall,
+    build,
+
+    /** All of the modules, built where that is not known yet. */
+    async ensure(
+      repo: RepoRow,
+      commit: Oid,
+      modules: readonly Module[],
+      signal: AbortSignal,
+    ): Promise<ReadonlyMap<Module, Built>> {
+      const known = await recall(repo, commit, modules, signal)
+      const missing = modules.filter((module) => !known.has(module))
+      const begun = stopwatch()
+      for (const module of missing)
+        known.set(
+          module,
+          stopwatch() - begun > REQUEST_MS
+            ? { problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }] }
+            : await build(repo, commit, module, { signal }),
+        )
+      return known
+    },
+  }
+}
+
+const folderKey = ({ path, folder, entry, runtime }: Module): Sha256 =>
+  hashOfJson([BUNDLER_VERSION, runtime, path, entry, folder])
+
+const builtOf = ({ problems, module_hash, bytes, stored_bytes }: store.BuildRow): Built =>
+  problems === null
+    ? { moduleHash: module_hash as Sha256, bytes, storedBytes: stored_bytes }
+    : { problems: JSON.parse(problems) as Problem[] }
+
+/** Whether the commit has at each path what was there before. */
+function createLookup(objects: ObjectReader, commit: Oid) {
+  const seen = new Map<string, Oid | null>()
+  return async (outside: Outside): Promise<boolean> => {
+    for (const [path, oid] of outside) {
+      if (!seen.has(path)) {
+        const parsed = parseTreePath(path)
+        const found = parsed && (await objects.findAt(commit, parsed))
+        seen.set(path, found?.type === 'blob' ? found.oid : null)
+      }
+      if (seen.get(path) !== oid) return false
+    }
+    return true
+  }
+}
+
+function problemOf(entry: string, { file = entry, line, column, text }: BuildMessage): Problem {
+  return { path: file, message: line === undefined ? text : `${file}:${line}:${column}: ${text}` }
+}

@@ -1,0 +1,167 @@
+import type { Caller } from '../access/caller.ts'
+import { type Landings, ObjectsPruned } from '../code/landing.ts'
+import type { Revisions } from '../code/revisions.ts'
+import { by, type EventsService } from '../events/service.ts'
+import { repoScope } from '../events/types.ts'
+import type { Oid } from '../git/names.ts'
+import type { Clock } from '../platform/clock.ts'
+import { StalePreparation } from '../records/preparation.ts'
+import type { PreparedMigration, RecordMigrations } from '../records/promotion.ts'
+import { schemaHash } from '../records/schema-hash.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Database } from '../schema.ts'
+import { BUNDLER_VERSION } from './builder.ts'
+import { CANONICAL_REF } from './canonical-ref.ts'
+import { brokenFault } from './faults.ts'
+import { hashOfJson } from './hashes.ts'
+import type { Rebuild } from './provenance.ts'
+import * as store from './store.ts'
+import type { SoundExtension, Survey, Surveys } from './surveys.ts'
+
+interface PromotionDeps {
+  database: Database
+  repos: ReposService
+  revisions: Revisions
+  landings: Landings
+  events: EventsService
+  surveys: Surveys
+  rebuild: Rebuild
+  clock: Clock
+  recordMigrations: RecordMigrations
+}
+
+/** A commit that is ready to be put in force. */
+interface Flip {
+  repo: RepoRow
+  /** The canonical commit so far. */
+  before: string | undefined
+  commit: Oid
+  survey: Survey
+  prepared: PreparedMigration
+}
+
+interface Promotion {
+  name: string
+  ref?: string | undefined
+  dryRun?: boolean | undefined
+}
+
+/** Somebody else has promoted meanwhile. */
+class Outrun extends Error {}
+
+/** What was made ready does not fit any more: it is worth another look. */
+const isOutrun = (error: unknown): boolean =>
+  [Outrun, ObjectsPruned, StalePreparation].some((kind) => error instanceof kind)
+
+const ATTEMPTS = 5
+
+export type PromotionService = ReturnType<typeof createPromotionService>
+
+/** Makes a commit canonical: its extensions, what they are granted, and everything that follows from them. */
+export function createPromotionService(deps: PromotionDeps) {
+  const { database, repos, revisions, landings, events, surveys, rebuild, clock } = deps
+  const { recordMigrations } = deps
+  const inTurn = createTurns()
+
+  async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
+    const repo = await repos.open(caller, name, 'repo:admin')
+    if (!dryRun) repos.requireWritable(caller, repo)
+    const { commit: before } = await store.readCanonical(database.db, repo.id)
+    const commit = await revisions.commitAt(repo, ref, signal)
+    const survey = await surveys.at(repo, { commit, buildAll: rebuild }, signal)
+    if (survey.problems.length > 0) throw brokenFault(repo, survey.problems)
+
+    const declared = survey.extensions.flatMap(({ descriptor: { record } }) => record ?? [])
+    const answer = { ref: CANONICAL_REF, oid: commit }
+    if (dryRun) return { ...answer, migrations: await recordMigrations.plan(repo, declared, signal) }
+    const prepared = await recordMigrations.prepare(repo, declared, signal)
+    try {
+      await flip(caller, { repo, before, commit, survey, prepared })
+    } catch (error) {
+      // Should this fail, too, upkeep finds what was begun.
+      await recordMigrations.discard(prepared).catch(() => {})
+      throw error
+    }
+    return { ...answer, migrations: [...prepared.migrations] }
+  }
+
+  /** All of it comes into force at once. */
+  async function flip(caller: Caller, { repo, before, commit, survey, prepared }: Flip): Promise<void> {
+    await database.transact(async (tx) => {
+      const current = await landings.moveServerRefIn(tx, repo, { ref: CANONICAL_REF, oid: commit })
+      // Under the lock of the repository: what was planned must still be what is changed.
+      if ((await store.readCanonical(tx, repo.id)).commit !== before) throw new Outrun()
+      await store.replaceCanonical(tx, {
+        commit: { repo_id: repo.id, commit_oid: commit, promoted_at: clock() },
+        extensions: survey.extensions.map((extension) => canonicalRow(repo, extension)),
+      })
+      await recordMigrations.flipIn(tx, current, prepared)
+      await events.append(tx, {
+        ...by(caller),
+        scope: repoScope(repo.id),
+        type: 'extension.promoted',
+        subject: CANONICAL_REF,
+        payload: {
+          ref: CANONICAL_REF,
+          before: before ?? null,
+          after: commit,
+          extensions: survey.extensions.map(({ name, moduleHash }) => ({ name, moduleHash })),
+          migrations: prepared.migrations.map(({ recordName, kind, schemaHash }) => ({
+            recordName,
+            kind,
+            schemaHash,
+          })),
+        },
+      })
+    })
+  }
+
+  return {
+    /** Those of one repository follow each other, here and wherever else the database is used. */
+    promote: (caller: Caller, promotion: Promotion, signal: AbortSignal) =>
+      inTurn(`${caller.org.id} ${promotion.name}`, async () => {
+        for (let attempt = 1; ; attempt++)
+          try {
+            return await promote(caller, promotion, signal)
+          } catch (error) {
+            if (!isOutrun(error) || attempt === ATTEMPTS) throw error
+          }
+      }),
+  }
+}
+
+function canonicalRow(repo: RepoRow, extension: SoundExtension): store.CanonicalExtensionRow {
+  const { name, descriptor, json, descriptorHash, modulePath, moduleHash } = extension
+  const granted = (descriptor.capabilities ?? []).toSorted()
+  return {
+    repo_id: repo.id,
+    name,
+    descriptor: JSON.stringify(json),
+    descriptor_hash: descriptorHash,
+    module_path: modulePath,
+    module_hash: moduleHash,
+    bundler_version: BUNDLER_VERSION,
+    granted: JSON.stringify(granted),
+    grant_hash: hashOfJson(granted),
+    record_name: descriptor.record?.name ?? null,
+    schema_hash: descriptor.record ? schemaHash(descriptor.record) : null,
+  }
+}
+
+/** One after the other for each key. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key)
+    const mine = (async () => {
+      await before?.catch(() => {})
+      return work()
+    })()
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
