@@ -136,9 +136,10 @@ onEachDatabase('events', (create) => {
       for (const types of [['repo.deleted'], ['git.push', 'repo.deleted']])
         await listEvents(db, { ...range, types })
     })
-    assert.equal(plans.length, 3)
+    assert.equal(plans.length, 5)
+    // The first of a log are read as they are.
+    assert.equal(plans.filter((plan) => /events_type/.test(plan)).length, 3)
     for (const plan of plans) {
-      assert.match(plan, /events_type/)
       assert.doesNotMatch(plan, /sort|temp b-tree/i)
     }
   })
@@ -186,8 +187,10 @@ onEachDatabase('events', (create) => {
     // If a number were given before its turn to commit, the follower would pass it by and never see it.
     async function follow() {
       while (writing || seen.length < total) {
+        // What is asked for before the last is written may not have it.
+        const isLastLook = !writing
         const { items } = await busy.events.list({ name: 'busy', since: seen.at(-1) ?? 0 })
-        if (!writing && items.length === 0) break
+        if (isLastLook && items.length === 0) break
         seen = seen.concat(seqs(items))
       }
     }

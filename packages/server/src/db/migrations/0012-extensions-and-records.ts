@@ -4,6 +4,10 @@ import type { Migration } from './index.ts'
 export const extensionsAndRecords: Migration = {
   name: 'extensions and records',
   statements: ({ text, integer }) => [
+    // Most logs are short, and there it helps nobody.
+    'drop index events_type',
+    'create index events_type on events (scope, type, seq) where seq > 100',
+
     `create table canonical_commits (
       repo_id ${text} primary key references repos (id),
       commit_oid ${text} not null,
