@@ -51,7 +51,9 @@ const MAX_ISSUES = 100
 
 function parseInput(schema: AnySchema | undefined, body: unknown): unknown {
   // No body says the same as an empty one.
-  const result = validate(schema, body === undefined ? {} : body)
+  const given = body === undefined ? {} : body
+  let result = validate(schema, given)
+  if ('issues' in result && dropNulls(given, result.issues)) result = validate(schema, given)
   if ('value' in result) return result.value
   const issues = result.issues.slice(0, MAX_ISSUES)
   const more = result.issues.length - issues.length
@@ -59,6 +61,27 @@ function parseInput(schema: AnySchema | undefined, body: unknown): unknown {
     issues: more > 0 ? [...issues, { message: `and ${more} more problems` }] : issues,
   })
 }
+
+/**
+ * Null in an optional field says the same as leaving it out. Looked for only where something is wrong, so that a null that
+ * means something stays. Says whether there was any.
+ */
+function dropNulls(given: unknown, issues: readonly Issue[]): boolean {
+  let found = false
+  for (const { path = [] } of issues) {
+    const parent = path.slice(0, -1).reduce<unknown>(ownValue, given)
+    const [key] = path.slice(-1)
+    if (key === undefined || Array.isArray(parent) || ownValue(parent, key) !== null) continue
+    delete (parent as Record<string, unknown>)[key]
+    found = true
+  }
+  return found
+}
+
+const ownValue = (parent: unknown, key: string | number): unknown =>
+  typeof parent === 'object' && parent !== null && Object.hasOwn(parent, key)
+    ? (parent as Record<string, unknown>)[key]
+    : undefined
 
 function checkOutput(schema: AnySchema | undefined, output: unknown): void {
   const result = validate(schema, output)
