@@ -13,12 +13,13 @@ const MAX_LOOKED_AT = 20_000
 /** Or at rows of so many bytes. */
 const MAX_LOOKED_AT_BYTES = 64 * 1024 * 1024
 /** And is no larger than this, but for its last row. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024
+const MAX_PAGE_BYTES = 1024 * 1024
 /** Entries of ranges are put into order in memory. Where there are more, all rows are gone through instead. */
 const MAX_SORTED = 5_000
 
-const FIRST_PIECE = 100
-const LARGEST_PIECE = 500
+/** How many rows are read at once: the next may each be as large as a row can be, whatever those before were. */
+const FIRST_PIECE = 16
+const LARGEST_PIECE = 64
 const PIECE_BYTES = 1024 * 1024
 
 /** The schema changed while a page was read: it has to be read again. */
@@ -67,7 +68,7 @@ export async function readPage(
     // Where an index answers all of the filter, so many are enough.
     const fitting =
       looked === 0 ? Math.min(FIRST_PIECE, limit + 1) : Math.ceil((PIECE_BYTES * looked) / lookedBytes)
-    const wanted = Math.min(left, fitting, filter ? LARGEST_PIECE : limit + 1 - rows.length)
+    const wanted = Math.min(left, fitting, LARGEST_PIECE, filter ? LARGEST_PIECE : limit + 1 - rows.length)
     const piece = await source(place, wanted)
     for (const row of piece.rows) {
       if (row.version > collection.row.version) throw new Outdated()

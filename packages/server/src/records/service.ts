@@ -2,6 +2,7 @@ import type { Issue, RecordRow, RecordSchema } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
+import { createProcessPool } from '../git/process/pool.ts'
 import type { Clock } from '../platform/clock.ts'
 import { numberCursor } from '../platform/cursors.ts'
 import { Fault } from '../platform/fault.ts'
@@ -33,12 +34,16 @@ interface Place {
 }
 
 const MAX_ROW_BYTES = 256 * 1024
+/** Pages that are being read hold rows in memory, more than they will give. */
+const PAGES_AT_ONCE = 8
+const PAGES_PER_OWNER = 3
 
 export type RecordsService = ReturnType<typeof createRecordsService>
 
 /** Rows of the records that are in force. */
 export function createRecordsService(deps: RecordsDeps) {
   const { database, events, repos, clock, newId, limits } = deps
+  const pages = createProcessPool({ size: PAGES_AT_ONCE, perOwner: PAGES_PER_OWNER })
 
   function read(place: Place, row: store.CollectionRow | undefined): Collection {
     if (row?.in_force !== 1)
@@ -169,6 +174,10 @@ export function createRecordsService(deps: RecordsDeps) {
           ...(signal && { signal }),
         }
         try {
+          using _place = await pages.acquire(
+            { id: repo.org_id, isProvisional: repo.expires_at !== null },
+            signal,
+          )
           const { rows, next } = await readPage(database.db, page)
           return {
             rows,

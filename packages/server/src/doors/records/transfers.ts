@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { API_PREFIX, type Issue, RecordName, RepoName } from '@trellis/contract'
 import * as z from 'zod'
 import type { Caller } from '../../access/caller.ts'
+import { createProcessPool } from '../../git/process/pool.ts'
 import { Fault, invalid } from '../../platform/fault.ts'
 import type { RecordsService } from '../../records/service.ts'
 import type { Cors } from '../api/cors.ts'
@@ -27,6 +28,9 @@ const IMPORT = `${API_PREFIX}/records/import`
 export const servesTransfers = (path: string): boolean => path === EXPORT || path === IMPORT
 
 const PAGE = 1000
+/** One that is not taken holds its page, and waits. */
+const EXPORTS_AT_ONCE = 16
+const EXPORTS_PER_ORG = 2
 
 /** Short transactions: others write, too. */
 const BATCH_ROWS = 100
@@ -37,6 +41,8 @@ const Export = Place.extend({ where: z.unknown().optional() })
 
 /** Rows as lines of JSON, any number of them: out with `records/export`, in with `records/import`. */
 export function createTransfers({ records, admission, cors, bodyLimit }: TransfersDeps): Door['handle'] {
+  const exporting = createProcessPool({ size: EXPORTS_AT_ONCE, perOwner: EXPORTS_PER_ORG })
+
   return async (exchange) => {
     const { request, response, path } = exchange
     const headers = cors.headers(exchange)
@@ -70,6 +76,8 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
       where: (where ?? undefined) as Record<string, unknown> | undefined,
       limit: PAGE,
     }
+    const { id, provisional: isProvisional } = caller.org
+    using _place = await exporting.acquire({ id, isProvisional }, signal)
     let page = await records.list(caller, asked, signal)
     response.writeHead(200, {
       ...securityHeaders,
