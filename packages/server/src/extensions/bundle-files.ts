@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Sha256, sha256 } from '../platform/hashes.ts'
 import type { Bundle } from './builder.ts'
-import { type Sha256, sha256 } from './hashes.ts'
 
 const STORED = /^[0-9a-f]{64}\.js(\.map)?$/
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { hashOfJson, sha256 } from '../platform/hashes.ts'
 import { parseExtension, parseWebhook } from './descriptors.ts'
-import { hashOfJson, sha256 } from './hashes.ts'
 
 const FILE = 'extensions/triage/extension.json'
 const base = { version: 1, name: 'triage' }

@@ -3,10 +3,10 @@ import { ExtensionName } from '@trellis/contract'
 import { type Oid, parseTreePath } from '../git/names.ts'
 import type { TreeEntry } from '../git/objects/format.ts'
 import { ObjectMissing, type ObjectReader, ObjectTooLarge } from '../git/objects/reader.ts'
+import type { Sha256 } from '../platform/hashes.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
 import { type Parsed, parseExtension, parseWebhook } from './descriptors.ts'
-import type { Sha256 } from './hashes.ts'
 import type { Problem } from './problems.ts'
 
 const MAX_EXTENSIONS = 256

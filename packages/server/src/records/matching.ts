@@ -1,6 +1,6 @@
+import { canonicalJson } from '../platform/hashes.ts'
 import { compareText } from './fields.ts'
 import { type Data, valueIn } from './rows.ts'
-import { canonicalJson } from './schema-hash.ts'
 import { createSearch } from './search.ts'
 import type { Filter, Test } from './where.ts'
 

@@ -1,8 +1,8 @@
 import type { MigrationPlanEntry } from '@trellis/contract'
+import { canonicalJson } from '../platform/hashes.ts'
 import { type Field, typeProblem, valueProblem } from './fields.ts'
 import { type Data, valueIn } from './rows.ts'
 import type { Schema } from './schema.ts'
-import { canonicalJson } from './schema-hash.ts'
 import { type Change, changed, parseNumber } from './upgrades.ts'
 
 /** Something that may be wrong with rows. How many it is true of decides whether a migration can be. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { canonicalJson } from '../platform/hashes.ts'
 import { parseSchema } from './schema.ts'
-import { canonicalJson, schemaHash } from './schema-hash.ts'
+import { schemaHash } from './schema-hash.ts'
 
 const task = {
   name: 'task',

@@ -9,11 +9,14 @@ export const sha256 = (bytes: string | Uint8Array): Sha256 =>
 /** Of JSON in its one canonical form, so that neither spaces nor the order of keys matter. */
 export const hashOfJson = (value: unknown): Sha256 => sha256(canonicalJson(value))
 
-/** RFC 8785. `value` comes from `JSON.parse`, and is not deeper than `readJson` allows. */
-function canonicalJson(value: unknown): string {
+/** RFC 8785. `value` comes from JSON, bounded in depth by whoever read it; what is undefined is not there. */
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  // Sorted by UTF-16 code units, which is what the standard asks for and what JavaScript does.
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    // By UTF-16 code units, which is what the standard asks for and what JavaScript does.
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
+  return `{${members.join(',')}}`
 }
