@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client'
 import type { CloneCache, CloneSource } from '../git/clones/cache.ts'
-import type { ProcessPool } from '../git/process/pool.ts'
 import { observe, type Registry } from '../platform/metrics.ts'
+import type { Places } from '../platform/places.ts'
 import type { PackSurvey } from './survey.ts'
 
 export const createCloneCounter = (registry: Registry): ((source: CloneSource) => void) => {
@@ -15,10 +15,7 @@ export const createCloneCounter = (registry: Registry): ((source: CloneSource) =
 }
 
 /** How busy git is, and what the clone cache holds. */
-export function watchGit(
-  registry: Registry,
-  { pool, cache }: { pool: ProcessPool; cache: CloneCache },
-): void {
+export function watchGit(registry: Registry, { pool, cache }: { pool: Places; cache: CloneCache }): void {
   observe(registry, 'trellis_git_processes', 'Git processes that run now', () => pool.running)
   observe(registry, 'trellis_git_processes_waiting', 'Git commands that wait for a place', () => pool.depth)
   observe(registry, 'trellis_clone_cache_bytes', 'Disk space of the answers to clones', () => cache.bytes)

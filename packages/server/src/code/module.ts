@@ -7,11 +7,11 @@ import { createLocalPackStore } from '../git/packs/pack-store.ts'
 import { createWorkingDirectories } from '../git/packs/working-directory.ts'
 import { createGit } from '../git/process/command.ts'
 import { createLaunchers } from '../git/process/launchers.ts'
-import { createProcessPool } from '../git/process/pool.ts'
 import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
 import type { Egress } from '../platform/egress.ts'
+import { createPlaces } from '../platform/places.ts'
 import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { createBrowseService } from './browse.ts'
@@ -59,9 +59,9 @@ interface CodeNeeds extends Base {
 export async function createCodeModule(needs: CodeNeeds) {
   const { config, dataDir, scratch, room, registry, database, repos, egress } = needs
   const { limits } = config
-  const pool = createProcessPool({ size: config.git.processes })
+  const pool = createPlaces({ size: config.git.processes })
   const launchers = createLaunchers()
-  const slowPool = createProcessPool({ size: SLOW_PROCESSES })
+  const slowPool = createPlaces({ size: SLOW_PROCESSES })
   const git = createGit({ pool, slowPool, launchers })
   const packs = createLocalPackStore(dataDir, needs.clock)
   const directories = createWorkingDirectories()

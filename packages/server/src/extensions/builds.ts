@@ -2,10 +2,10 @@ import type { Runtime } from '@trellis/contract'
 import type { Repositories } from '../code/repositories.ts'
 import { type Oid, parseTreePath } from '../git/names.ts'
 import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
-import type { ProcessPool } from '../git/process/pool.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
+import type { Places } from '../platform/places.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
@@ -53,7 +53,7 @@ export function createBuilds(deps: {
   builder: Builder
   bundles: BundleFiles
   /** Under which builds run; each organization gets its turn. */
-  pool: ProcessPool
+  pool: Places
   room: Room
   clock: Clock
   stopwatch: Stopwatch

@@ -5,8 +5,8 @@ import type { Landings } from '../code/landing.ts'
 import type { Repositories } from '../code/repositories.ts'
 import type { Revisions } from '../code/revisions.ts'
 import type { EventsService } from '../events/service.ts'
-import { createProcessPool } from '../git/process/pool.ts'
 import type { Base, Module } from '../modules.ts'
+import { createPlaces } from '../platform/places.ts'
 import type { RecordMigrations } from '../records/promotion.ts'
 import type { ReposService } from '../repos/service.ts'
 import { createBuilder } from './builder.ts'
@@ -47,7 +47,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
   const bundles = createBundleFiles(dataDir)
   const builder = createBuilder({ timeoutMs: BUILD_MS })
   // One organization leaves room for others, however much it has to build.
-  const pool = createProcessPool({ size: BUILDS_AT_ONCE, perOwner: 1 })
+  const pool = createPlaces({ size: BUILDS_AT_ONCE, perOwner: 1 })
   const maxBytes = config.extensions.bundleCacheBytes
   const hints = createHints()
   let storedBytes = 0

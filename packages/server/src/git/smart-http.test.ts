@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
+import { createPlaces } from '../platform/places.ts'
 import { createCloneCache } from './clones/cache.ts'
 import { cloneKey, runUploadPack } from './clones/upload-pack.ts'
 import type { Oid, RefName } from './names.ts'
@@ -21,7 +22,6 @@ import { createLocalPackStore } from './packs/pack-store.ts'
 import { withWholePack } from './packs/spooled-pack.ts'
 import { createWorkingDirectories } from './packs/working-directory.ts'
 import { createGit, openRepo } from './process/command.ts'
-import { createProcessPool } from './process/pool.ts'
 import {
   advertise,
   answerLsRefs,
@@ -37,7 +37,7 @@ import { readUploadRequest } from './protocol/upload-request.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'smart-http-'))
 
-const git = createGit({ pool: createProcessPool({ size: 8 }) })
+const git = createGit({ pool: createPlaces({ size: 8 }) })
 const store = createLocalPackStore(join(root, 'store'))
 const directories = createWorkingDirectories()
 const cache = createCloneCache({ dir: join(root, 'cache'), maxBytes: 100_000_000 })

@@ -2,11 +2,11 @@ import type { Issue, RecordRow, RecordSchema } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
-import { createProcessPool } from '../git/process/pool.ts'
 import type { Clock } from '../platform/clock.ts'
 import { numberCursor } from '../platform/cursors.ts'
 import { Fault } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
+import { createPlaces } from '../platform/places.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { bytesOf, type Collection, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
@@ -43,7 +43,7 @@ export type RecordsService = ReturnType<typeof createRecordsService>
 /** Rows of the records that are in force. */
 export function createRecordsService(deps: RecordsDeps) {
   const { database, events, repos, clock, newId, limits } = deps
-  const pages = createProcessPool({ size: PAGES_AT_ONCE, perOwner: PAGES_PER_OWNER })
+  const pages = createPlaces({ size: PAGES_AT_ONCE, perOwner: PAGES_PER_OWNER })
 
   function read(place: Place, row: store.CollectionRow | undefined): Collection {
     if (row?.in_force !== 1)

@@ -1,8 +1,8 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
 import { GitOverLimit } from '../../git/process/allowances.ts'
-import { PoolFull } from '../../git/process/pool.ts'
 import { Fault } from '../../platform/fault.ts'
 import { DatabaseUnavailable, isOutage, NO_ROOM, outOfSpaceIn } from '../../platform/outages.ts'
+import { NoPlace } from '../../platform/places.ts'
 
 /** A failure that the contract does not declare, such as a path that leads nowhere. */
 export class Refusal extends Error {
@@ -28,7 +28,7 @@ const DATABASE_RETRY_SECONDS = 5
 
 /** Whether somebody knew that this can happen: it is no bug, and its stack tells nothing. */
 export const isForeseen = (error: unknown): boolean =>
-  isOutage(error) || error instanceof Refusal || error instanceof PoolFull
+  isOutage(error) || error instanceof Refusal || error instanceof NoPlace
 
 /** What may be told of an error, whoever tells it. What was not meant to be shown is not in it. */
 export interface Failure extends ErrorEnvelope {
@@ -42,7 +42,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
     return { defined: true, code, status, message, data, headers: retryAfter(error) }
   }
   if (error instanceof Refusal) return undeclared(error)
-  if (error instanceof PoolFull)
+  if (error instanceof NoPlace)
     return undeclared({
       status: 503,
       code: 'SERVICE_UNAVAILABLE',

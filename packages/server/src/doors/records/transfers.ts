@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { API_PREFIX, type Issue, RecordName, RepoName } from '@trellis/contract'
 import * as z from 'zod'
 import type { Caller } from '../../access/caller.ts'
-import { createProcessPool } from '../../git/process/pool.ts'
 import { Fault, invalid } from '../../platform/fault.ts'
+import { createPlaces } from '../../platform/places.ts'
 import type { RecordsService } from '../../records/service.ts'
 import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
@@ -41,7 +41,7 @@ const Export = Place.extend({ where: z.unknown().optional() })
 
 /** Rows as lines of JSON, any number of them: out with `records/export`, in with `records/import`. */
 export function createTransfers({ records, admission, cors, bodyLimit }: TransfersDeps): Door['handle'] {
-  const exporting = createProcessPool({ size: EXPORTS_AT_ONCE, perOwner: EXPORTS_PER_ORG })
+  const exporting = createPlaces({ size: EXPORTS_AT_ONCE, perOwner: EXPORTS_PER_ORG })
 
   return async (exchange) => {
     const { request, response, path } = exchange

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import { createGit, GitError, openRepo } from '../process/command.ts'
-import { createProcessPool } from '../process/pool.ts'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from '../protocol/pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from '../protocol/upload-request.ts'
 import { cloneKey, runUploadPack } from './upload-pack.ts'
@@ -53,7 +53,7 @@ test('what git refuses becomes a ProtocolError before the first byte', async () 
 })
 
 test('a client that leaves takes its process with it', async () => {
-  const pool = createProcessPool({ size: 2 })
+  const pool = createPlaces({ size: 2 })
   const abort = new AbortController()
   const git = createGit({ pool })
   const request = await fetchOf(`want ${tip}`, 'done')

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import { createGit, openRepo } from '../process/command.ts'
-import { createProcessPool } from '../process/pool.ts'
 import {
   DELIM_PACKET,
   dataPacket,
@@ -153,7 +153,7 @@ test('what breaks after the first byte is no whole answer, and is not kept', asy
 test('git goes with its last reader, and not before', async (t) => {
   const cache = createCloneCache({ dir, maxBytes: 100_000_000 })
   t.after(() => cache.close())
-  const pool = createProcessPool({ size: 2 })
+  const pool = createPlaces({ size: 2 })
   const binary = join(dir, 'endless')
   // Not so fast that it outgrows its place meanwhile.
   writeFileSync(binary, '#!/bin/sh\nwhile head -c 100000 /dev/zero; do sleep 0.02; done\n', { mode: 0o755 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import { createGit, type OpenRepo, openRepo } from '../process/command.ts'
-import { createProcessPool } from '../process/pool.ts'
 import { compareCommits, type FilePatch } from './diff.ts'
 
 type Limits = Omit<Parameters<typeof compareCommits>[1], 'base' | 'head' | 'mode'>
@@ -176,7 +176,7 @@ test('compares what shares no history, and equal commits', async () => {
 
 test('needs no more than one process at a time', async () => {
   using t = createTestRepo()
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   const repo = openRepo(createGit({ pool }), t.gitDir, { owner: { id: 'a' }, timeoutMs: 10_000 })
   const a = t.commit({ a: '1\n' })
   const b = t.commit({ a: '2\n' }, a)

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createPlaces } from '../../platform/places.ts'
 import { EMPTY_TREE_OID, type Oid, parseTreePath } from '../names.ts'
 import { createGit, GitError, GitTimeout } from './command.ts'
-import { createProcessPool } from './pool.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'git-command-'))
 const repo = join(root, 'repo.git')
@@ -145,7 +145,7 @@ test('keeps only the end of a long stderr', async () => {
 test('an abort ends the process and its children, even ones that ignore the polite signal', async () => {
   const binary = await script('stubborn', 'trap "" TERM; sleep 1234.5 & wait; sleep 1234.5')
   const controller = new AbortController()
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   const child = await createGit({ binary, pool }).start(repo, { verb: 'x', signal: controller.signal })
   await sleep(50)
   controller.abort(new Error('disconnected'))
@@ -160,7 +160,7 @@ test('a timeout ends the process', async () => {
 })
 
 test('stopping a started process waits for its end and frees its slot', async () => {
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   const pooled = createGit({ pool })
   {
     await using child = await pooled.start(repo, { verb: 'cat-file', options: ['--batch'], stdin: 'open' })
@@ -192,7 +192,7 @@ test('a process whose output nobody reads can still be stopped, and readers lear
 })
 
 test('a git that is not there is a GitError and frees the slot', async () => {
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   await assert.rejects(createGit({ binary: '/nonexistent/git', pool }).run(repo, { verb: 'x' }), GitError)
   assert.equal(pool.running, 0)
 })

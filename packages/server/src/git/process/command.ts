@@ -4,12 +4,12 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, type Writable } from 'node:stream'
 import { OutOfSpace } from '../../platform/outages.ts'
+import type { PlaceOwner, Places, Slot } from '../../platform/places.ts'
 import type { TreePath, Value } from '../names.ts'
 import { allowances, GitOverLimit, type GitWork, shellLimits, wasOverLimit, workOf } from './allowances.ts'
 import { environmentOf, type Quarantine } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
-import type { PoolOwner, ProcessPool, Slot } from './pool.ts'
 import { stepBackWhenLong } from './precedence.ts'
 
 /** Text written in the source; a plain `string` is refused by the compiler. */
@@ -34,7 +34,7 @@ interface Circumstances {
   quarantine?: Quarantine
   protocolVersion?: 0 | 1 | 2
   /** On whose behalf, for the pool: usually an organization. */
-  owner?: PoolOwner
+  owner?: PlaceOwner
   /** What it is for, and so what it may take. Default: what its verb is mostly for. */
   work?: GitWork
   signal?: AbortSignal
@@ -107,9 +107,9 @@ export function openRepo(git: Git, gitDir: string, access: Access = {}): OpenRep
 
 interface GitSettings {
   binary?: string
-  pool?: ProcessPool
+  pool?: Places
   /** For work that nobody waits for at a terminal: imports and upkeep. */
-  slowPool?: ProcessPool
+  slowPool?: Places
   /** Where processes come from that have been started ahead. */
   launchers?: Launchers
 }
@@ -154,7 +154,7 @@ class OutputTooLarge extends Error {
 const FULL_DISK = /: (No space left on device|Disk quota exceeded)$/m
 
 const MAX_STDERR_BYTES = 16 * 1024
-const NOBODY: PoolOwner = { id: '' }
+const NOBODY: PlaceOwner = { id: '' }
 
 const GRACE_MS = 2000
 const NOT_EXECUTABLE = 126

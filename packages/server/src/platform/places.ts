@@ -1,42 +1,42 @@
-// A bound on running git processes. Waiting callers are served one owner after the other, which is an organization,
-// so that one with many waiting does not delay one with few. Those who cost nothing to become, organizations of
-// strangers, share a few places among all of them: any number of them leaves the rest to the others.
+// A bound on what runs at once: processes of git, builds, large answers. Waiting callers are served one owner after the
+// other, which is an organization, so that one with many waiting does not delay one with few. Those who cost nothing to
+// become, organizations of strangers, share a few places among all of them: any number of them leaves the rest to others.
 
 import { availableParallelism } from 'node:os'
 
 /** There was no place, and none came free in time. */
-export class PoolFull extends Error {
-  override readonly name = 'PoolFull'
+export class NoPlace extends Error {
+  override readonly name = 'NoPlace'
   /** When it may be worth coming again. */
   readonly retryAfterMs: number
   constructor(retryAfterMs: number) {
-    super('too many git commands are waiting')
+    super('too many are waiting')
     this.retryAfterMs = retryAfterMs
   }
 }
 
-/** On whose behalf a process runs. */
-export interface PoolOwner {
+/** On whose behalf something runs. */
+export interface PlaceOwner {
   id: string
   /** One that nobody stands for yet. */
   isProvisional?: boolean
 }
 
-/** The right to run one process. */
+/** The right to run one thing. */
 export interface Slot extends Disposable {
   release(): void
 }
 
-export interface ProcessPool {
-  /** Waits for a free slot. Rejects with PoolFull, or with the signal's reason while waiting. */
-  acquire(owner: PoolOwner, signal?: AbortSignal): Promise<Slot>
+export interface Places {
+  /** Waits for a free slot. Rejects with NoPlace, or with the signal's reason while waiting. */
+  acquire(owner: PlaceOwner, signal?: AbortSignal): Promise<Slot>
   /** How many slots are taken. */
   readonly running: number
   /** How many callers wait. */
   readonly depth: number
 }
 
-interface PoolOptions {
+interface PlacesOptions {
   size: number
   /** Slots that one owner may hold at once, so that the others get their part of the machine. */
   perOwner?: number
@@ -53,17 +53,17 @@ interface Waiter {
 }
 
 interface Queue {
-  owner: PoolOwner
+  owner: PlaceOwner
   waiters: Set<Waiter>
 }
 
 const RETRY_AFTER_MS = 5_000
 
-/** Git computes all the time: one more than there are processors is all that is of use, and leaves room on them. */
+/** What computes all the time: one more than there are processors is all that is of use, and leaves room on them. */
 const sharePerOwner = (size: number): number =>
   Math.max(1, Math.min(availableParallelism() + 1, Math.ceil(size * 0.75)))
 
-export function createProcessPool(options: PoolOptions): ProcessPool {
+export function createPlaces(options: PlacesOptions): Places {
   const { size, perOwner = sharePerOwner(size), maxWaiting = 256, maxWaitMs = 30_000 } = options
   const forProvisional = options.forProvisional ?? Math.max(1, Math.floor(size / 4))
   const perProvisional = options.perProvisional ?? Math.ceil(forProvisional * 0.75)
@@ -74,13 +74,13 @@ export function createProcessPool(options: PoolOptions): ProcessPool {
   let provisional = 0
   let depth = 0
 
-  function mayRun({ id, isProvisional }: PoolOwner): boolean {
+  function mayRun({ id, isProvisional }: PlaceOwner): boolean {
     const own = held.get(id) ?? 0
     if (running >= size) return false
     return isProvisional ? provisional < forProvisional && own < perProvisional : own < perOwner
   }
 
-  function take({ id, isProvisional }: PoolOwner): Slot {
+  function take({ id, isProvisional }: PlaceOwner): Slot {
     running++
     if (isProvisional) provisional++
     held.set(id, (held.get(id) ?? 0) + 1)
@@ -129,7 +129,7 @@ export function createProcessPool(options: PoolOptions): ProcessPool {
       signal?.throwIfAborted()
       const queue = queues.get(owner.id) ?? { owner, waiters: new Set<Waiter>() }
       if (queue.waiters.size === 0 && mayRun(owner)) return take(owner)
-      if (queue.waiters.size >= maxWaiting) throw new PoolFull(RETRY_AFTER_MS)
+      if (queue.waiters.size >= maxWaiting) throw new NoPlace(RETRY_AFTER_MS)
       return new Promise<Slot>((resolve, reject) => {
         const settle = () => {
           clearTimeout(patience)
@@ -147,7 +147,7 @@ export function createProcessPool(options: PoolOptions): ProcessPool {
           reject(reason)
         }
         const giveUp = () => quit(signal?.reason)
-        const patience = setTimeout(() => quit(new PoolFull(RETRY_AFTER_MS)), maxWaitMs).unref()
+        const patience = setTimeout(() => quit(new NoPlace(RETRY_AFTER_MS)), maxWaitMs).unref()
         signal?.addEventListener('abort', giveUp, { once: true })
         queue.waiters.add(waiter)
         queues.set(owner.id, queue)

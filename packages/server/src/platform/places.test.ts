@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createProcessPool, PoolFull } from './pool.ts'
+import { createPlaces, NoPlace } from './places.ts'
 
 test('runs up to its size and makes the rest wait', async () => {
-  const pool = createProcessPool({ size: 2, perOwner: 2 })
+  const pool = createPlaces({ size: 2, perOwner: 2 })
   const first = await pool.acquire({ id: 'a' })
   await pool.acquire({ id: 'a' })
   const third = pool.acquire({ id: 'a' })
@@ -16,7 +16,7 @@ test('runs up to its size and makes the rest wait', async () => {
 })
 
 test('serves waiting keys in turn, however many one of them has waiting', async () => {
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   const blocker = await pool.acquire({ id: 'x' })
   const order: string[] = []
   const work = async (owner: string, name: string) => {
@@ -39,7 +39,7 @@ test('serves waiting keys in turn, however many one of them has waiting', async 
 })
 
 test('leaves room for others when one owner holds its share', async () => {
-  const pool = createProcessPool({ size: 4 })
+  const pool = createPlaces({ size: 4 })
   const held = [
     await pool.acquire({ id: 'a' }),
     await pool.acquire({ id: 'a' }),
@@ -55,10 +55,10 @@ test('leaves room for others when one owner holds its share', async () => {
 })
 
 test('refuses when too many of one owner wait, and others may still wait', async () => {
-  const pool = createProcessPool({ size: 1, maxWaiting: 1 })
+  const pool = createPlaces({ size: 1, maxWaiting: 1 })
   const slot = await pool.acquire({ id: 'a' })
   const waiting = pool.acquire({ id: 'a' })
-  await assert.rejects(pool.acquire({ id: 'a' }), PoolFull)
+  await assert.rejects(pool.acquire({ id: 'a' }), NoPlace)
   const other = pool.acquire({ id: 'b' })
   slot.release()
   ;(await waiting).release()
@@ -66,7 +66,7 @@ test('refuses when too many of one owner wait, and others may still wait', async
 })
 
 test('an aborted wait leaves the queue and takes no slot', async () => {
-  const pool = createProcessPool({ size: 1 })
+  const pool = createPlaces({ size: 1 })
   const slot = await pool.acquire({ id: 'a' })
   const controller = new AbortController()
   const waiting = pool.acquire({ id: 'a' }, controller.signal)
@@ -79,7 +79,7 @@ test('an aborted wait leaves the queue and takes no slot', async () => {
 })
 
 test('leaves most places to those who stand for something, however many strangers come', async () => {
-  const pool = createProcessPool({ size: 8 })
+  const pool = createPlaces({ size: 8 })
   const strangers = Array.from({ length: 50 }, (_, i) =>
     pool.acquire({ id: `anon ${i}`, isProvisional: true }),
   )
@@ -96,10 +96,10 @@ test('leaves most places to those who stand for something, however many stranger
 })
 
 test('lets nobody wait for ever, and says when to come again', async () => {
-  const pool = createProcessPool({ size: 1, maxWaitMs: 20 })
+  const pool = createPlaces({ size: 1, maxWaitMs: 20 })
   const held = await pool.acquire({ id: 'a' })
   await assert.rejects(pool.acquire({ id: 'b' }), (error) => {
-    assert.ok(error instanceof PoolFull && error.retryAfterMs > 0)
+    assert.ok(error instanceof NoPlace && error.retryAfterMs > 0)
     return true
   })
   assert.deepEqual([pool.running, pool.depth], [1, 0])
