@@ -46,7 +46,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
     return undeclared({
       status: 503,
       code: 'SERVICE_UNAVAILABLE',
-      message: 'Too many git operations are waiting; try again in a moment',
+      message: 'Too many operations are waiting; try again in a moment',
       headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
     })
   if (error instanceof GitOverLimit)
