@@ -239,7 +239,7 @@ onEachDatabase('repositories', (create) => {
     const half = await pages.list({ limit: 100 })
     const rest = await pages.list({ limit: 100, cursor: half.nextCursor ?? '' })
     assert.equal((await pages.list({ limit: 50, cursor: rest.nextCursor ?? '' })).nextCursor, null)
-    for (const limit of [0, 101, 1.5, '10', null])
+    for (const limit of [0, 101, 1.5, '10'])
       assertInvalid(await app.call('repos/list', { limit }, { token }), ['limit'])
 
     // A cursor that says nothing starts over.
