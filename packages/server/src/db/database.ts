@@ -115,13 +115,13 @@ function transactOn<Schema>({
   run: OpenDialect['transact']
 }): Database<Schema>['transact'] {
   return async (work) => {
-    const openedBy = open.opener()
+    open.refuseNested()
     for (let attempt = 1; ; attempt++) {
       let transaction: Transaction<Schema> | undefined
       try {
         const result = await run(db, (tx) => {
           transaction = tx
-          return open.run(openedBy, () => work(tx))
+          return open.run(tx, work)
         })
         if (transaction) onCommitted(transaction)
         return result

@@ -32,7 +32,7 @@ onEachDatabase('open transactions', (create) => {
     })
     await assert.rejects(nested, (error) => {
       assert.ok(error instanceof NestedTransaction)
-      assert.match((error.cause as Error).stack ?? '', /open-transactions\.test/)
+      assert.match(error.message, /id: 'outer'/)
       return true
     })
     assert.deepEqual(await ids(), [])
@@ -50,7 +50,7 @@ onEachDatabase('open transactions', (create) => {
     assert.deepEqual((await ids()).toSorted(), ['first', 'second'])
   })
 
-  it('are told of with the place that began them when they stay open', async () => {
+  it('are told of with what they do when they stay open', async () => {
     long.length = 0
     await database.transact(() => sleep(1200))
     // While it was open, by the watch, and when it ended.
@@ -58,9 +58,9 @@ onEachDatabase('open transactions', (create) => {
       long.map(({ isOpen }) => isOpen),
       [true, false],
     )
-    for (const { ms, openedBy } of long) {
+    for (const { ms, work } of long) {
       assert.ok(ms >= 50)
-      assert.match(openedBy ?? '', /open-transactions\.test/)
+      assert.match(work, /sleep\(1200\)/)
     }
     long.length = 0
     await add('short')

@@ -2,27 +2,30 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** A transaction was asked for by somebody who is in one. On SQLite it would wait for itself, for ever. */
 export class NestedTransaction extends Error {
-  constructor(outer: Error) {
-    super('A transaction was begun inside another: pass the Tx on instead', { cause: outer })
+  constructor(outer: Work) {
+    super(`A transaction was begun inside another: pass the Tx on instead. The other is ${sourceOf(outer)}`)
   }
 }
 
 /** A transaction that keeps others waiting, or has. */
 export interface LongTransaction {
   ms: number
-  /** The stack of whoever began it. */
-  openedBy: string | undefined
+  /** How the source of what it does begins: to be found in the code by. */
+  work: string
   isOpen: boolean
 }
 
+type Work = (...args: never[]) => unknown
+
 interface OpenTransaction {
   since: number
-  openedBy: Error
+  work: Work
   isOpen: boolean
   isTold: boolean
 }
 
 const WATCH_EVERY_MS = 1_000
+const SOURCE_CHARS = 300
 
 export type OpenTransactions = ReturnType<typeof trackTransactions>
 
@@ -41,23 +44,22 @@ export function trackTransactions(longMs: number, onLong: (long: LongTransaction
 
   function tell(transaction: OpenTransaction, ms: number): void {
     transaction.isTold = true
-    onLong({ ms: Math.round(ms), openedBy: transaction.openedBy.stack, isOpen: transaction.isOpen })
+    onLong({ ms: Math.round(ms), work: sourceOf(transaction.work), isOpen: transaction.isOpen })
   }
 
   return {
-    /** Call it first thing, while whoever wants the transaction is still on the stack. */
-    opener(): Error {
+    /** Call it before waiting for a transaction, which would not come. */
+    refuseNested(): void {
       const outer = context.getStore()
-      if (outer?.isOpen) throw new NestedTransaction(outer.openedBy)
-      return stackOfCaller()
+      if (outer?.isOpen) throw new NestedTransaction(outer.work)
     },
 
     /** Runs `work`, which is in the transaction from its first moment to its end. */
-    async run<T>(openedBy: Error, work: () => Promise<T>): Promise<T> {
-      const transaction = { since: performance.now(), openedBy, isOpen: true, isTold: false }
+    async run<Tx, T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+      const transaction = { since: performance.now(), work, isOpen: true, isTold: false }
       open.add(transaction)
       try {
-        return await context.run(transaction, work)
+        return await context.run(transaction, work, tx)
       } finally {
         transaction.isOpen = false
         open.delete(transaction)
@@ -72,11 +74,5 @@ export function trackTransactions(longMs: number, onLong: (long: LongTransaction
   }
 }
 
-/** A few frames: every transaction pays for them. The text is made only when somebody reads it. */
-function stackOfCaller(): Error {
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 5
-  const here = new Error('begun here')
-  Error.stackTraceLimit = stackTraceLimit
-  return here
-}
+/** Not the stack of whoever began it: to note one costs every transaction as much as its fastest statement. */
+const sourceOf = (work: Work): string => work.toString().replaceAll(/\s+/g, ' ').slice(0, SOURCE_CHARS)
