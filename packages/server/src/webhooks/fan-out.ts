@@ -5,7 +5,7 @@ import { compileSubscription, type Listens } from '../events/subscriptions.ts'
 import { repoIdOf } from '../events/types.ts'
 import { createPauses } from '../platform/pauses.ts'
 import { createRecent } from '../platform/recent.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import * as lines from './line-store.ts'
 import * as store from './store.ts'
 
@@ -39,10 +39,7 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
     return found
   }
 
-  return async (tx, scope, events) => {
-    const repoId = repoIdOf(scope)
-    if (!repoId) return
-    const webhooks = await store.listListening(tx, { repoId })
+  async function deliver(tx: Tx, repoId: string, { events, webhooks }: Heard): Promise<void> {
     const hears = createHearing(listens)
     const pending = new Map(webhooks.map(({ id, pending_bytes }) => [id, pending_bytes]))
     const pause = createPauses()
@@ -105,8 +102,23 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
     await write()
     if (isAnyDue) database.afterCommit(tx, wake)
     if (dropped > 0) database.afterCommit(tx, () => onDropped([...full], dropped))
-    if (events.some(({ type }) => type === 'repo.deleted')) await store.removeWebhooks(tx, repoId, now)
   }
+
+  return async (tx, scope, events) => {
+    const repoId = repoIdOf(scope)
+    if (!repoId) return
+    const webhooks = await store.listListening(tx, { repoId })
+    // To most of what happens nobody listens.
+    if (webhooks.length > 0) await deliver(tx, repoId, { events, webhooks })
+    const deletion = events.find(({ type }) => type === 'repo.deleted')
+    if (deletion) await store.removeWebhooks(tx, repoId, deletion.ts)
+  }
+}
+
+/** What happened, and the webhooks that may listen to it. */
+interface Heard {
+  events: readonly NumberedEvent[]
+  webhooks: Awaited<ReturnType<typeof store.listListening>>
 }
 
 interface Batch {
