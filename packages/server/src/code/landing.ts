@@ -11,6 +11,7 @@ import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as abandoned from './abandoned-tips.ts'
+import { withoutObstacles } from './obstacles.ts'
 import { eventsOf } from './push-events.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
 import * as store from './store.ts'
@@ -46,9 +47,6 @@ export type Refused = 'stale' | 'exists' | 'obstructed' | 'atomic' | Fault
 type LandingResult = Map<RefName, Refused | null>
 
 export type Landings = ReturnType<typeof createLandings>
-
-/** New refs of one push that are looked for obstacles by a query each. */
-const LOOKED_UP = 20
 
 /** What the refs shall point to was looked at before objects were taken away, and may be gone. Nothing has landed. */
 export class ObjectsPruned extends Error {
@@ -187,8 +185,8 @@ async function moveRefs(
     after && !before ? [{ name: ref, oid: after, peeled }] : [],
   )
   if (created.length === 0) return results
-  const clear = await withoutObstacles(tx, repoId, created)
   const observed = await store.countRefs(tx, repoId)
+  const clear = await withoutObstacles(tx, { repoId, stored: observed }, created)
   const fitting = clear.slice(0, Math.max(0, maxRefs - observed))
   const inserted = await store.insertRefs(tx, repoId, fitting)
   for (const { name } of created) results.set(name, 'obstructed')
@@ -203,47 +201,3 @@ export const tooManyRefs = (limit: number, observed: number) =>
     { scope: 'size', limit, observed },
     { message: `A repository may have up to ${limit} refs` },
   )
-
-/** Those that are neither a folder of another ref nor inside one, among the stored and among themselves. */
-async function withoutObstacles<R extends { name: RefName }>(
-  tx: Tx,
-  repoId: string,
-  created: R[],
-): Promise<R[]> {
-  const names = new Set<string>(created.map(({ name }) => name))
-  const isInsideAnother = (name: string) => foldersOf(name).some((folder) => names.has(folder))
-  const isObstructed = await obstaclesOf(tx, repoId, created.length)
-  const clear: R[] = []
-  const pause = createPauses()
-  // Folders come before what is in them: one that is not made obstructs nothing.
-  for (const ref of created.toSorted((a, b) => a.name.length - b.name.length)) {
-    if (isInsideAnother(ref.name) || (await isObstructed(ref.name))) names.delete(ref.name)
-    else clear.push(ref)
-    await pause()
-  }
-  return clear
-}
-
-/** A few names are looked up one by one; for many it is cheaper to read what there is once. */
-async function obstaclesOf(
-  tx: Tx,
-  repoId: string,
-  count: number,
-): Promise<(name: RefName) => boolean | Promise<boolean>> {
-  if (count <= LOOKED_UP) return async (name) => (await store.findObstacle(tx, repoId, name)) !== undefined
-  const stored = new Set<string>()
-  const folders = new Set<string>()
-  for (const { name } of await store.listRefs(tx, repoId)) {
-    stored.add(name)
-    for (const folder of foldersOf(name)) folders.add(folder)
-  }
-  return (name) => folders.has(name) || foldersOf(name).some((folder) => stored.has(folder))
-}
-
-/** refs/heads/a/b is in refs/heads/a, in refs/heads and in refs. */
-function foldersOf(name: string): string[] {
-  const folders: string[] = []
-  for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1))
-    folders.push(name.slice(0, slash))
-  return folders
-}

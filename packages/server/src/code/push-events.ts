@@ -5,8 +5,10 @@ import type { RefChange } from './landing.ts'
 
 type RefEvent = Omit<NewEvent, 'scope'>
 
-/** Of this many refs of one push each has events of its own. */
-const TOLD_ONE_BY_ONE = 20
+/** Of so many refs each has events of its own. */
+const FEW = 20
+/** Of a push of more these alone: every event is written for each webhook, too, and nobody else can write meanwhile. */
+const TOLD_OF_MANY = 5
 /** The others share events. How many each of those lists, and how many there are. */
 const LISTED_REFS = 500
 const SUMMARIES = 8
@@ -22,7 +24,8 @@ export function eventsOf(
   const pushed = options.length > 0 ? { options } : {}
   // Those of which more is known than that they moved come first: the default branch is among them.
   const known = moved.filter(({ facts }) => facts)
-  const told = new Set(new Set([...known, ...moved]).values().take(TOLD_ONE_BY_ONE))
+  const toldAlone = moved.length > FEW ? TOLD_OF_MANY : FEW
+  const told = new Set(new Set([...known, ...moved]).values().take(toldAlone))
   const one = moved.filter((change) => told.has(change)).flatMap((change) => tellOne(change, pushed))
   const many = tellMany(
     moved.filter((change) => !told.has(change)),

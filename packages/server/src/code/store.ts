@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import type { PackDamage, PackInfo } from '../git/packs/pack-store.ts'
 import type { Ref } from '../git/protocol/advertisement.ts'
@@ -50,6 +50,7 @@ export type PackRow = Selectable<PacksTable>
 
 /** How many rows go into one statement. While it runs on SQLite, nobody else gets their turn. */
 const BATCH = 100
+const NAMES_READ = 500
 
 function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < items.length; i += BATCH) yield items.slice(i, i + BATCH)
@@ -61,6 +62,27 @@ const allRefs = prepared((db: Db, { repoId }: { repoId: string }) =>
 
 /** All refs in the order of their names, which is the order of their bytes. */
 export const listRefs = (q: Db, repoId: string): Promise<Ref[]> => allRefs(q, { repoId })
+
+const namesAfter = prepared(
+  (db: Db, { repoId, after, limit }: { repoId: string; after: RefName; limit: number }) =>
+    db
+      .selectFrom('git_refs')
+      .select('name')
+      .where('repo_id', '=', repoId)
+      .where('name', '>', after)
+      .orderBy('name')
+      .limit(limit),
+)
+
+/** In order, and read in pieces. */
+export async function* eachRefName(q: Db, repoId: string): AsyncGenerator<RefName> {
+  let after: RefName | undefined = '' as RefName
+  while (after !== undefined) {
+    const names: { name: RefName }[] = await namesAfter(q, { repoId, after, limit: NAMES_READ })
+    for (const { name } of names) yield name
+    after = names.length < NAMES_READ ? undefined : names.at(-1)?.name
+  }
+}
 
 const oneRef = prepared((db: Db, { repoId, name }: { repoId: string; name: RefName }) =>
   db
@@ -91,39 +113,30 @@ export const listRefsBelow = (
     .limit(limit)
     .execute()
 
-/** The refs that are a folder of `name`, or for which `name` is a folder: a file system could not hold both. */
-export async function findObstacle(q: Db, repoId: string, name: RefName): Promise<RefName | undefined> {
-  const parts = name.split('/')
-  const folders = parts.slice(2, -1).map((_part, i) => parts.slice(0, i + 3).join('/') as RefName)
-  const found = await q
+const oneInside = prepared((db: Db, { repoId, from, to }: { repoId: string; from: RefName; to: RefName }) =>
+  db
     .selectFrom('git_refs')
     .select('name')
     .where('repo_id', '=', repoId)
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('name', '>', `${name}/` as RefName), eb('name', '<', `${name}0` as RefName)]),
-        ...(folders.length > 0 ? [eb('name', 'in', folders)] : []),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst()
+    .where('name', '>', from)
+    .where('name', '<', to)
+    .limit(1),
+)
+
+/** A ref for which `name` is a folder: a file system could not hold both. */
+export async function findRefInside(q: Db, repoId: string, name: RefName): Promise<RefName | undefined> {
+  const [found] = await oneInside(q, { repoId, from: `${name}/` as RefName, to: `${name}0` as RefName })
   return found?.name
 }
 
+const insertFree = preparedInsert<Schema, 'git_refs', { name: RefName }>('git_refs', (insert) =>
+  insert.onConflict((conflict) => conflict.columns(['repo_id', 'name']).doNothing()).returning('name'),
+)
+
 /** The names that were free; the others have a ref already. */
 export async function insertRefs(tx: Tx, repoId: string, refs: readonly Ref[]): Promise<Set<RefName>> {
-  const inserted = new Set<RefName>()
-  for (const batch of batchesOf(refs)) {
-    const rows = await tx
-      .insertInto('git_refs')
-      .values(batch.map((ref) => ({ repo_id: repoId, ...ref })))
-      .onConflict((conflict) => conflict.columns(['repo_id', 'name']).doNothing())
-      .returning('name')
-      .execute()
-    for (const { name } of rows) inserted.add(name)
-    if (batch.length === BATCH) await setImmediate()
-  }
-  return inserted
+  const rows = refs.map(({ name, oid, peeled }) => ({ repo_id: repoId, name, oid, peeled }))
+  return new Set((await insertFree(tx, rows)).map(({ name }) => name))
 }
 
 interface RefMove {
@@ -134,6 +147,15 @@ interface RefMove {
   after: Oid | null
   peeled: Oid | null
 }
+
+const putRefs = preparedInsert<Schema, 'git_refs'>('git_refs', (insert) =>
+  insert.onConflict((conflict) =>
+    conflict.columns(['repo_id', 'name']).doUpdateSet((eb) => ({
+      oid: eb.ref('excluded.oid'),
+      peeled: eb.ref('excluded.peeled'),
+    })),
+  ),
+)
 
 /** Moves and deletes refs, and gives the names of those that were at `before`. The repository must be locked. */
 export async function moveRefs(
@@ -159,17 +181,10 @@ export async function moveRefs(
     const kept = fitting.flatMap(({ name, after, peeled }) => (after ? [{ name, oid: after, peeled }] : []))
     if (gone.length > 0)
       await tx.deleteFrom('git_refs').where('repo_id', '=', repoId).where('name', 'in', gone).execute()
-    if (kept.length > 0)
-      await tx
-        .insertInto('git_refs')
-        .values(kept.map((ref) => ({ repo_id: repoId, ...ref })))
-        .onConflict((conflict) =>
-          conflict.columns(['repo_id', 'name']).doUpdateSet((eb) => ({
-            oid: eb.ref('excluded.oid'),
-            peeled: eb.ref('excluded.peeled'),
-          })),
-        )
-        .execute()
+    await putRefs(
+      tx,
+      kept.map((ref) => ({ repo_id: repoId, ...ref })),
+    )
     for (const { name } of fitting) moved.add(name)
     if (batch.length === BATCH) await setImmediate()
   }

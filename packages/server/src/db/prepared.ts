@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
+import type { Compilable, CompiledQuery, Insertable, InsertQueryBuilder, InsertResult, Kysely } from 'kysely'
 
 /** Stands in a query for a value that comes later, and knows where to find it then. */
 class Slot<Values> {
@@ -40,15 +40,17 @@ export function prepared<Schema, Values extends object, Row>(
 const BATCHES = [64, 32, 16, 8, 4, 2, 1]
 
 /**
- * Inserts any number of rows that all have the columns of the first, with statements that are built once. Between the
- * largest of them others get their turn: SQLite answers at once, and would leave them none.
+ * Inserts any number of rows that all have the columns of the first, with statements that are built once, and gives what
+ * `complete` has them return. Between the largest of them others get their turn: SQLite answers at once, and would leave
+ * them none.
  */
-export function preparedInsert<Schema, Table extends keyof Schema & string>(
+export function preparedInsert<Schema, Table extends keyof Schema & string, Returned = InsertResult>(
   table: Table,
-): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<void> {
+  complete?: (insert: InsertQueryBuilder<Schema, Table, InsertResult>) => Compilable<Returned>,
+): (db: Kysely<Schema>, rows: readonly Insertable<Schema[Table]>[]) => Promise<Returned[]> {
   type Row = Insertable<Schema[Table]>
   type Column = keyof Row & string
-  type Insert = (db: Kysely<Schema>, rows: readonly Row[]) => Promise<unknown>
+  type Insert = (db: Kysely<Schema>, rows: readonly Row[]) => Promise<Returned[]>
   // Rows of the next caller may leave out what has a default, or give it: few ways, told apart by looking at them.
   const shapes: { columns: readonly Column[]; bySize: Map<number, Insert> }[] = []
 
@@ -65,21 +67,26 @@ export function preparedInsert<Schema, Table extends keyof Schema & string>(
     const slots = Array.from({ length: size }, (_, i) =>
       Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
     ) as Row[]
-    return compileOnce((db) => db.insertInto(table).values(slots))
+    return compileOnce((db) => {
+      const insert = db.insertInto(table).values(slots)
+      return complete ? complete(insert) : (insert as Compilable<unknown> as Compilable<Returned>)
+    })
   }
 
   return async (db, rows) => {
     const [first] = rows
-    if (!first) return
+    if (!first) return []
+    const returned: Returned[] = []
     const { columns, bySize } = shapeOf(first)
     let done = 0
     for (const size of BATCHES)
       for (; rows.length - done >= size; done += size) {
         const insert = bySize.get(size) ?? compile(size, columns)
         bySize.set(size, insert)
-        await insert(db, size === rows.length ? rows : rows.slice(done, done + size))
+        returned.push(...(await insert(db, size === rows.length ? rows : rows.slice(done, done + size))))
         if (size === BATCHES[0]) await setImmediate()
       }
+    return returned
   }
 }
 

@@ -202,7 +202,9 @@ export const listPlacesOf = (
     .execute()
 
 const insertRecords = preparedInsert<Schema, 'records'>('records')
-export const insertRecord = (tx: Tx, row: Insertable<RecordsTable>): Promise<void> => insertRecords(tx, [row])
+export async function insertRecord(tx: Tx, row: Insertable<RecordsTable>): Promise<void> {
+  await insertRecords(tx, [row])
+}
 
 export async function updateRecord(tx: Tx, id: string, changes: Updateable<RecordsTable>): Promise<void> {
   await tx.updateTable('records').set(changes).where('id', '=', id).execute()
