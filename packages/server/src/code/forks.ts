@@ -10,6 +10,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { Outrun } from './outrun.ts'
 import type { Reachability } from './reachability.ts'
+import * as refStore from './ref-store.ts'
 import type { Repositories } from './repositories.ts'
 import * as store from './store.ts'
 
@@ -63,7 +64,8 @@ export function createForksService(deps: ForksDeps) {
     return database.transact(async (tx) => {
       const { fork, current } = await createIn(tx, wanted, wanted.parent.size_bytes)
       if (!isStill(current)) throw new Outrun()
-      await store.copyAll(tx, current.id, fork.id)
+      await refStore.copyRefs(tx, current.id, fork.id)
+      await store.copyPacks(tx, current.id, fork.id)
       // Somebody may have pushed to the parent since it was looked up.
       const sizeBytes = await store.sumPacks(tx, fork.id)
       await repos.setSizeIn(tx, fork, sizeBytes)
@@ -86,7 +88,7 @@ export function createForksService(deps: ForksDeps) {
       const pack = await reach.pack()
       const created = database.transact(async (tx) => {
         const { fork } = await createIn(tx, wanted, pack?.bytes ?? 0)
-        await store.insertRefs(tx, fork.id, refs)
+        await refStore.insertRefs(tx, fork.id, refs)
         if (pack) await store.insertPack(tx, fork.id, pack, clock())
         return repos.presenterFor(wanted.inside)(fork)
       })

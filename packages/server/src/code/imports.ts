@@ -21,6 +21,7 @@ import { type Room, requireRoom } from '../platform/room.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { tooManyRefs } from './landing.ts'
+import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
 
 interface ImportsDeps {
@@ -132,7 +133,7 @@ export function createImportsService(deps: ImportsDeps) {
             source: publicUrl(url),
             sizeBytes: pack ? pack.bytes : 0,
           })
-          await store.insertRefs(tx, repo.id, refs)
+          await refStore.insertRefs(tx, repo.id, refs)
           if (pack) await store.insertPack(tx, repo.id, pack, clock())
           await events.append(tx, {
             ...by(caller),

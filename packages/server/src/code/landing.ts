@@ -14,6 +14,7 @@ import * as abandoned from './abandoned-tips.ts'
 import { withoutObstacles } from './obstacles.ts'
 import { eventsOf } from './push-events.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
+import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
 
 /** One ref that shall move. */
@@ -118,10 +119,10 @@ export function createLandings({
       if (!current) throw new Fault('REPO_NOT_FOUND', { name: repo.name })
       if (current.read_only === 1 || (await orgs.isFrozenIn(tx, repo.org_id))) throw forbidden('write_frozen')
       if (current.prunes !== repo.prunes) throw new ObjectsPruned()
-      const known = await store.findRef(tx, repo.id, ref)
-      if (!known) await store.insertRefs(tx, repo.id, [{ name: ref, oid, peeled: null }])
+      const known = await refStore.findRef(tx, repo.id, ref)
+      if (!known) await refStore.insertRefs(tx, repo.id, [{ name: ref, oid, peeled: null }])
       else if (known.oid !== oid) {
-        await store.moveRefs(tx, repo.id, [{ name: ref, before: known.oid, after: oid, peeled: null }])
+        await refStore.moveRefs(tx, repo.id, [{ name: ref, before: known.oid, after: oid, peeled: null }])
         await abandoned.note(tx, repo.id, [known.oid], now)
       }
       return current
@@ -178,17 +179,17 @@ async function moveRefs(
   const existing = changes.flatMap(({ ref, before, after, peeled }) =>
     before ? [{ name: ref, before, after, peeled }] : [],
   )
-  const moved = await store.moveRefs(tx, repoId, existing)
+  const moved = await refStore.moveRefs(tx, repoId, existing)
   for (const { name } of existing) results.set(name, moved.has(name) ? null : 'stale')
 
   const created = changes.flatMap(({ ref, before, after, peeled }) =>
     after && !before ? [{ name: ref, oid: after, peeled }] : [],
   )
   if (created.length === 0) return results
-  const observed = await store.countRefs(tx, repoId)
+  const observed = await refStore.countRefs(tx, repoId)
   const clear = await withoutObstacles(tx, { repoId, stored: observed }, created)
   const fitting = clear.slice(0, Math.max(0, maxRefs - observed))
-  const inserted = await store.insertRefs(tx, repoId, fitting)
+  const inserted = await refStore.insertRefs(tx, repoId, fitting)
   for (const { name } of created) results.set(name, 'obstructed')
   for (const { name } of clear) results.set(name, tooManyRefs(maxRefs, observed))
   for (const { name } of fitting) results.set(name, inserted.has(name) ? null : 'exists')

@@ -1,7 +1,7 @@
 import type { RefName } from '../git/names.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { Tx } from '../schema.ts'
-import * as store from './store.ts'
+import * as refStore from './ref-store.ts'
 
 /** So many new refs are always looked up one by one. */
 const FEW = 20
@@ -40,11 +40,11 @@ function lookUp(tx: Tx, repoId: string): IsObstructed {
   const known = new Map<RefName, boolean>()
   return async (name) => {
     for (const folder of foldersOf(name)) {
-      const isRef = known.get(folder) ?? (await store.findRef(tx, repoId, folder)) !== undefined
+      const isRef = known.get(folder) ?? (await refStore.findRef(tx, repoId, folder)) !== undefined
       known.set(folder, isRef)
       if (isRef) return true
     }
-    return (await store.findRefInside(tx, repoId, name)) !== undefined
+    return (await refStore.findRefInside(tx, repoId, name)) !== undefined
   }
 }
 
@@ -52,7 +52,7 @@ async function readAll(tx: Tx, repoId: string): Promise<IsObstructed> {
   const stored = new Set<RefName>()
   const folders = new Set<RefName>()
   const pause = createPauses()
-  for await (const name of store.eachRefName(tx, repoId)) {
+  for await (const name of refStore.eachRefName(tx, repoId)) {
     stored.add(name)
     for (const folder of foldersOf(name)) folders.add(folder)
     await pause()

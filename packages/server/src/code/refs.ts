@@ -19,9 +19,9 @@ import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Landings, RefChange } from './landing.ts'
+import * as refStore from './ref-store.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
-import * as store from './store.ts'
 
 interface RefsDeps {
   db: Db
@@ -45,9 +45,9 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     const after = textCursor.decode(cursor)
     const resumes = after?.startsWith(prefix) ? after : undefined
     // A page goes on from a ref; when that is gone there is nowhere to go on from.
-    if (resumes && !(await store.findRef(db, repo.id, resumes as RefName)))
+    if (resumes && !(await refStore.findRef(db, repo.id, resumes as RefName)))
       return { items: [], nextCursor: null, hasMore: false }
-    const rows = await store.listRefsBelow(db, {
+    const rows = await refStore.listRefsBelow(db, {
       repoId: repo.id,
       prefix,
       after: resumes ?? '',

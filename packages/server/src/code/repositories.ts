@@ -12,6 +12,7 @@ import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
+import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
 
 interface RepositoriesDeps {
@@ -45,7 +46,7 @@ export function createRepositories(deps: RepositoriesDeps) {
   async function refs(repo: RepoRow): Promise<Ref[]> {
     const known = cached.get(repo.id)
     if (known?.version === repo.refs_version) return known.refs
-    const read = await store.listRefs(db, repo.id)
+    const read = await refStore.listRefs(db, repo.id)
     cached.set(repo.id, { version: repo.refs_version, refs: read })
     return read
   }
@@ -135,7 +136,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     },
 
     async findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {
-      return (await store.findRef(db, repo.id, name === 'HEAD' ? headRef(repo) : name))?.oid
+      return (await refStore.findRef(db, repo.id, name === 'HEAD' ? headRef(repo) : name))?.oid
     },
   }
 }

@@ -13,6 +13,7 @@ import type { RegisteredRepo, RepoRegister } from '../repos/register.ts'
 import type { Db } from '../schema.ts'
 import * as healthStore from './health-store.ts'
 import { listedPacks } from './listed-packs.ts'
+import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
 
 interface VerificationDeps {
@@ -80,7 +81,7 @@ export function createCodeVerification({ db, packs, register, git, scratch, deep
 
   async function examineRepo(repo: RegisteredRepo): Promise<string[]> {
     // In this order: a pack listed too many does no harm.
-    const refs = await store.listRefs(db, repo.id)
+    const refs = await refStore.listRefs(db, repo.id)
     const packIds = (await store.listPacks(db, repo.id)).map(({ id }) => id)
     if (refs.length === 0 && packIds.length === 0) return []
     const dir = join(scratch, repo.id)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
-import { insertRefs } from '../code/store.ts'
+import { insertRefs } from '../code/ref-store.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import { foundOrg, onEachDatabase, type TestOrg, useApp } from '../testing/index.ts'
 import { markDeleted } from './store.ts'
