@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { LARGE_ANSWER, type UntakenAnswers } from './untaken.ts'
 
 /** One request and its answer, on its way through the server. */
 export interface Exchange {
@@ -15,6 +16,7 @@ export interface Exchange {
   route: string
   /** Who it turned out to come from, in logs. */
   credentialId?: string
+  untaken: UntakenAnswers
 }
 
 const processPart = randomBytes(5).toString('hex')
@@ -34,16 +36,18 @@ export const securityHeaders = {
 
 /** Sends a whole body. */
 export function send(
-  { request, response, requestId }: Exchange,
+  { request, response, requestId, untaken }: Exchange,
   status: number,
   type: string,
   body: string | Buffer,
   headers?: OutgoingHttpHeaders,
 ): void {
+  const bytes = Buffer.byteLength(body)
+  if (bytes > LARGE_ANSWER) untaken.note(response, bytes)
   response.writeHead(status, {
     ...securityHeaders,
     'content-type': type,
-    'content-length': Buffer.byteLength(body),
+    'content-length': bytes,
     'x-request-id': requestId,
     ...headers,
   })

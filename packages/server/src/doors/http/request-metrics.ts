@@ -27,6 +27,11 @@ export function createRequestMetrics(registry: Registry) {
     help: 'Connections closed at once because there were too many',
     registers: [registry],
   })
+  const cut = new Counter({
+    name: 'trellis_answers_cut_total',
+    help: 'Large answers given up because their clients did not take them and others needed the memory',
+    registers: [registry],
+  })
   // The library finds a series by its labels anew each time; every request is too often for that.
   const series = new Map<string, Histogram.Internal<'route' | 'status'>>()
 
@@ -48,5 +53,6 @@ export function createRequestMetrics(registry: Registry) {
     },
     failed: () => failures.inc(),
     connectionRefused: () => refused.inc(),
+    answerCut: () => cut.inc(),
   }
 }

@@ -8,6 +8,7 @@ import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
 import { isForeseen, Refusal } from './failure.ts'
 import type { RequestMetrics } from './request-metrics.ts'
+import { createUntakenAnswers } from './untaken.ts'
 
 interface ServerDeps {
   /** The first that serves a path gets the request; the last serves all. */
@@ -22,6 +23,8 @@ interface ServerDeps {
 
 /** How long a client may go on sending a body that has been refused. */
 const DRAIN_MS = 5_000
+/** Of all answers that clients have not taken yet. */
+const MAX_UNTAKEN_BYTES = 256 * 1024 * 1024
 
 /** Sends every request to its door, and has the door tell what goes wrong there. */
 export function serve(
@@ -29,6 +32,7 @@ export function serve(
   { addressOf, unreadable, metrics, underWay, log, ...deps }: ServerDeps,
 ) {
   let { doors } = deps
+  const untaken = createUntakenAnswers({ maxBytes: MAX_UNTAKEN_BYTES, onCut: metrics.answerCut })
 
   const doorFor = (path: string): Door => {
     const door = doors.find(({ serves }) => serves(path))
@@ -96,6 +100,7 @@ export function serve(
       query: query < 0 ? '' : url.slice(query),
       address: addressOf(request),
       route: 'unknown',
+      untaken,
     }
   }
 
