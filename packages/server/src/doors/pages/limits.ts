@@ -1,8 +1,15 @@
 import type { Config } from '../../platform/config.ts'
 
+export type Limits = Config['limits'] & Pick<Config, 'connections'>
+
 /** The limits in force, for machines: what, how much, of which unit. */
-export function presentLimits(limits: Config['limits']) {
+export function presentLimits({ connections, ...limits }: Limits) {
   return {
+    connections: {
+      perProcess: connections.total,
+      perAddress: connections.perAddress,
+      leastBodyBytesPerSecond: connections.bodyBytesPerSecond,
+    },
     requests: {
       perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },

@@ -54,6 +54,11 @@ describe('pages', () => {
       perCredential: rate,
       perAddress: { ...rate, exempt: ['loopback'] },
     })
+    assert.deepEqual(limits.connections, {
+      perProcess: 10_000,
+      perAddress: 500,
+      leastBodyBytesPerSecond: 1000,
+    })
     assert.equal(limits.body.jsonBytes, 1024 * 1024)
     assert.equal(limits.organization.repositories, 7)
     assert.deepEqual(limits.user, { ownedOrganizations: 100, keysPerOrganization: 100 })

@@ -1,16 +1,15 @@
 import type { PublishedSchemas } from '../../extensions/published-schemas.ts'
-import type { Config } from '../../platform/config.ts'
 import { generateOpenApi } from '../api/openapi.ts'
 import type { OpenApiDocument } from '../api/openapi-document.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
 import { pageCss } from './layout.ts'
-import { presentLimits } from './limits.ts'
+import { type Limits, presentLimits } from './limits.ts'
 import { referenceCss, referencePage } from './reference.ts'
 
 interface PageRoutesDeps {
   baseUrl: string
-  limits: Config['limits']
+  limits: Limits
   /** Why the server cannot do its work; undefined when it can. */
   whyUnready(): Promise<string | undefined>
   /** What else stands in the way of its work, in words for the operator. */
