@@ -78,7 +78,8 @@ export function createEventsService({
         cause: event.cause ? JSON.stringify(event.cause) : null,
       }))
       await store.insertEvents(tx, rows)
-      if (subscribers.length === 0) return
+      // Whoever listens to a log came after its first event, which made what the log is about.
+      if (first === 1) return
       const appended = rows.map((row, i) => numbered(row, events[i]?.payload, events[i]?.cause))
       for (const tell of subscribers) await tell(tx, scope, appended)
     },
