@@ -14,6 +14,7 @@ import type { Database } from '../schema.ts'
 import { BUNDLER_VERSION } from './builder.ts'
 import { CANONICAL_REF } from './canonical-ref.ts'
 import { brokenFault } from './faults.ts'
+import { changesBetween } from './promotion-changes.ts'
 import type { Rebuild } from './provenance.ts'
 import * as store from './store.ts'
 import type { SoundExtension, Survey, Surveys } from './surveys.ts'
@@ -33,8 +34,8 @@ interface PromotionDeps {
 /** A commit that is ready to be put in force. */
 interface Flip {
   repo: RepoRow
-  /** The canonical commit so far. */
-  before: string | undefined
+  /** What is canonical so far. */
+  before: store.Canonical
   commit: Oid
   survey: Survey
   prepared: PreparedMigration
@@ -66,7 +67,7 @@ export function createPromotionService(deps: PromotionDeps) {
   async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
     const repo = await repos.open(caller, name, 'repo:admin')
     if (!dryRun) repos.requireWritable(caller, repo)
-    const { commit: before } = await store.readCanonical(database.db, repo.id)
+    const before = await store.readCanonical(database.db, repo.id)
     const commit = await revisions.commitAt(repo, ref, signal)
     const survey = await surveys.at(repo, { commit, buildAll: rebuild }, signal)
     if (survey.problems.length > 0) throw brokenFault(repo, survey.problems)
@@ -87,13 +88,15 @@ export function createPromotionService(deps: PromotionDeps) {
 
   /** All of it comes into force at once. */
   async function flip(caller: Caller, { repo, before, commit, survey, prepared }: Flip): Promise<void> {
+    const extensions = survey.extensions.map((extension) => canonicalRow(repo, extension))
+    const { changes, changesTruncated } = changesBetween(before.extensions, extensions)
     await database.transact(async (tx) => {
       const current = await landings.moveServerRefIn(tx, repo, { ref: CANONICAL_REF, oid: commit })
       // Under the lock of the repository: what was planned must still be what is changed.
-      if ((await store.readCanonical(tx, repo.id)).commit !== before) throw new Outrun()
+      if ((await store.findCanonicalCommit(tx, repo.id)) !== before.commit) throw new Outrun()
       await store.replaceCanonical(tx, {
         commit: { repo_id: repo.id, commit_oid: commit, promoted_at: clock() },
-        extensions: survey.extensions.map((extension) => canonicalRow(repo, extension)),
+        extensions,
       })
       await recordMigrations.flipIn(tx, current, prepared)
       await events.append(tx, {
@@ -103,7 +106,7 @@ export function createPromotionService(deps: PromotionDeps) {
         subject: CANONICAL_REF,
         payload: {
           ref: CANONICAL_REF,
-          before: before ?? null,
+          before: before.commit ?? null,
           after: commit,
           extensions: survey.extensions.map(({ name, moduleHash }) => ({ name, moduleHash })),
           migrations: prepared.migrations.map(({ recordName, kind, schemaHash }) => ({
@@ -111,6 +114,8 @@ export function createPromotionService(deps: PromotionDeps) {
             kind,
             schemaHash,
           })),
+          changes,
+          changesTruncated,
         },
       })
     })
