@@ -51,9 +51,9 @@ onEachDatabase('promotion', (create) => {
     assert.deepEqual([event?.type, event?.subject, more], ['extension.promoted', CANONICAL, []])
     assert.deepEqual([event?.payload.before, event?.payload.after], [null, oid])
     const grants = { added: ['net:*.example.com', 'repo:read'], removed: [] }
-    const { changes, changesTruncated } = event?.payload ?? {}
+    const { changes, changesTruncated, webhooks } = event?.payload ?? {}
     assert.deepEqual(changes, [{ extension: 'triage', change: 'added', module: true, grants }])
-    assert.equal(changesTruncated, false)
+    assert.deepEqual([changesTruncated, webhooks], [false, { added: [], changed: [], removed: [] }])
     assert.equal((await host.refs(name))[CANONICAL], oid)
     const listed = await host.ok('extensions/list', { name })
     assert.equal(listed.canonicalCommitSha, oid)

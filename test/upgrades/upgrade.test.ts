@@ -211,6 +211,8 @@ function upgrade(fixture: Fixture): void {
     assert.deepEqual([items[0].effectiveCapabilities, items[0].schemaAhead], [['repo:read'], false])
     const { oid, migrations } = await inTools('extensions/promote')
     assert.deepEqual([oid, migrations[0].kind], [canonicalCommitSha, 'noop'])
+    const [webhook] = (await inTools('webhooks/list')).items
+    assert.deepEqual([webhook.name, webhook.status, webhook.active], ['ci', 'active', true])
   })
 
   it('takes pushes from stock git', { skip: !inFull }, async () => {
