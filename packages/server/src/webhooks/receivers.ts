@@ -26,11 +26,7 @@ export function parseReceiver(text: string): URL {
  * Why a receiver is refused that is on this machine or in its networks. Every connection is judged again when it is
  * made, so a name that is not known yet, or whose servers are slow, may stand.
  */
-async function findRefusal(
-  egress: Egress,
-  url: URL,
-  waitMs: number = LOOKUP_MS,
-): Promise<string | undefined> {
+async function findRefusal(egress: Egress, url: URL, waitMs: number): Promise<string | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), waitMs)
   const judged = egress.judge(url).then(
@@ -44,28 +40,33 @@ async function findRefusal(
 }
 
 export async function requireReachable(egress: Egress, url: URL): Promise<void> {
-  const refusal = await findRefusal(egress, url)
+  const refusal = await findRefusal(egress, url, LOOKUP_MS)
   if (refusal) throw invalid(['url'], refusal)
 }
 
 /**
- * The same of many, in the time that one may take: names are looked up one after the other, because few threads do it
+ * The same of many, by their hosts, in the time that one may take: names are looked up one after the other, because few threads do it
  * for everybody. Those it does not come to may stand as well.
  */
 export async function listRefusals(
   egress: Egress,
   urls: readonly URL[],
+  waitMs = LOOKUP_MS,
 ): Promise<ReadonlyMap<string, string>> {
-  const ends = performance.now() + LOOKUP_MS
+  const ends = performance.now() + waitMs
   const refusals = new Map<string, string>()
-  const hosts = [...new Map(urls.map((url) => [url.hostname, url]))]
-  // What is written as an address takes no look-up: all of those are judged.
-  const isAddress = ([host]: [string, URL]) => isIP(host.replace(/^\[|\]$/g, '')) !== 0
-  for (const [host, url] of [...hosts.filter(isAddress), ...hosts.filter((each) => !isAddress(each))]) {
+  const hosts = [...new Map(urls.map((url) => [url.hostname, url])).values()]
+  const judge = async (url: URL, patienceMs: number) => {
+    const refusal = await findRefusal(egress, url, patienceMs)
+    if (refusal) refusals.set(url.hostname, refusal)
+  }
+  // What is written as an address takes no look-up, and no time.
+  const isAddress = ({ hostname }: URL) => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+  for (const url of hosts.filter(isAddress)) await judge(url, waitMs)
+  for (const url of hosts.filter((each) => !isAddress(each))) {
     const leftMs = ends - performance.now()
     if (leftMs <= 0) break
-    const refusal = await findRefusal(egress, url, leftMs)
-    if (refusal) refusals.set(host, refusal)
+    await judge(url, leftMs)
   }
   return refusals
 }
