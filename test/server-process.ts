@@ -49,8 +49,9 @@ export interface ServerProcess {
 export async function startServer(
   data: string,
   env: Record<string, string | undefined> = {},
+  node = process.execPath,
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(node, [MAIN], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -242,13 +242,25 @@ onEachDatabase('extensions at a ref', (create) => {
   })
 })
 
-describe('extensions that are switched off', () => {
-  const host = useHost(createSqlite, { TRELLIS_EXTENSIONS: 'off' })
+describe('extensions and records that are switched off', () => {
+  const host = useHost(createSqlite, { TRELLIS_EXTENSIONS: 'off', TRELLIS_RECORDS: 'off' })
 
   it('are told to be', async () => {
-    for (const operation of ['list', 'promote'])
-      assertFault(await host.call(`extensions/${operation}`, { name: 'any' }), 'FEATURE_UNAVAILABLE', {
-        feature: 'extensions',
+    const row = { name: 'any', record: 'task', id: 'rec_1', revision: 1, data: {} }
+    for (const [operation, input] of Object.entries({
+      'extensions/list': { name: 'any' },
+      'extensions/get': { name: 'any', extension: 'any' },
+      'extensions/promote': { name: 'any' },
+      'records/list': { name: 'any', record: 'task' },
+      'records/get': row,
+      'records/create': row,
+      'records/update': row,
+      'records/delete': row,
+      'records/export': row,
+      'records/import': row,
+    }))
+      assertFault(await host.call(operation, input), 'FEATURE_UNAVAILABLE', {
+        feature: operation.split('/')[0],
       })
   })
 })

@@ -50,6 +50,10 @@ onEachDatabase('promotion', (create) => {
     const [event, ...more] = (await host.events(name)).slice(events)
     assert.deepEqual([event?.type, event?.subject, more], ['extension.promoted', CANONICAL, []])
     assert.deepEqual([event?.payload.before, event?.payload.after], [null, oid])
+    const grants = { added: ['net:*.example.com', 'repo:read'], removed: [] }
+    const { changes, changesTruncated, webhooks } = event?.payload ?? {}
+    assert.deepEqual(changes, [{ extension: 'triage', change: 'added', module: true, grants }])
+    assert.deepEqual([changesTruncated, webhooks], [false, { added: [], changed: [], removed: [] }])
     assert.equal((await host.refs(name))[CANONICAL], oid)
     const listed = await host.ok('extensions/list', { name })
     assert.equal(listed.canonicalCommitSha, oid)
@@ -59,6 +63,59 @@ onEachDatabase('promotion', (create) => {
     assert.match(entry.canonicalGrantHash, /^sha256:/)
     assert.deepEqual(entry.effectiveCapabilities, ['net:*.example.com', 'repo:read'])
     assert.deepEqual([entry.schemaAhead, entry.canonicalSchemaHash], [false, null])
+  })
+
+  it('tells what changed since the promotion before', async () => {
+    const record = { name: 'note', fields: { text: { type: 'text' } } }
+    const told = async () => {
+      const { oid } = (await promote({ ref: 'next' })).body
+      const { payload } = (await host.events(name)).at(-1) ?? assert.fail()
+      assert.equal(payload.after, oid)
+      return payload
+    }
+    await push(
+      {
+        'extensions/triage/extension.json': JSON.stringify({
+          version: 1,
+          name: 'triage',
+          capabilities: ['repo:read', 'repo:write'],
+          on: { push: {} },
+          daemon: { scheduleIntervalMinutes: 5 },
+        }),
+        'extensions/notes/extension.json': JSON.stringify({ version: 1, name: 'notes', record }),
+        'extensions/notes/index.ts': 'export default () => 1\n',
+      },
+      'next',
+    )
+    const { changes, migrations } = await told()
+    const after = { record: 'note', schemaHash: migrations[0].schemaHash }
+    assert.deepEqual(changes, [
+      { extension: 'notes', change: 'added', module: true, schema: { before: null, after } },
+      {
+        extension: 'triage',
+        change: 'changed',
+        grants: { added: ['repo:write'], removed: ['net:*.example.com'] },
+        trigger: 'added',
+        daemon: 'added',
+      },
+    ])
+    assert.deepEqual((await told()).changes, [], 'the same once more')
+    await push(
+      {
+        ...extension(['repo:read', 'net:*.example.com']),
+        'extensions/notes/extension.json': null,
+        'extensions/notes/index.ts': null,
+      },
+      'next',
+    )
+    const back = (await told()).changes
+    assert.deepEqual(back[0], {
+      extension: 'notes',
+      change: 'removed',
+      module: true,
+      schema: { before: after, after: null },
+    })
+    assert.deepEqual([back[1].trigger, back[1].daemon], ['removed', 'removed'])
   })
 
   it('lets no branch give itself power', async () => {

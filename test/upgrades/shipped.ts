@@ -15,4 +15,5 @@ export const SHIPPED: { commit: string; inFull?: true }[] = [
   { commit: 'bb9d45f', inFull: true },
   { commit: 'c3cc009' },
   { commit: '2d18a01' },
+  { commit: '6615ef9' },
 ]

@@ -37,8 +37,8 @@ function upgrade(fixture: Fixture): void {
     TRELLIS_REPO_MAX_REFS: String(REPO_MAX_REFS),
     TRELLIS_ORG_MAX_BYTES: String(ORG_MAX_BYTES),
   })
-  const ok = async (path: string, input: object, as = 'ann') => {
-    const org = as === 'ann' ? 'acme' : undefined
+  const ok = async (path: string, input: object, as = 'ann', inOrg = 'acme') => {
+    const org = as === 'ann' ? inOrg : undefined
     const { status, body } = await old.app.call(path, input, {
       token: manifest.credentials[as],
       ...(org && { org }),
@@ -94,8 +94,12 @@ function upgrade(fixture: Fixture): void {
     const { db } = old.app.database
     const orgs = await db.selectFrom('orgs').select(['id', 'slug', 'size_bytes']).execute()
     const repos = await db.selectFrom('repos').select(['org_id', 'size_bytes']).execute()
+    const records = await db
+      .selectFrom('record_collections')
+      .select(['org_id', 'reserved_bytes as size_bytes'])
+      .execute()
     for (const { id, slug, size_bytes } of orgs) {
-      const own = repos.filter(({ org_id }) => org_id === id)
+      const own = [...repos, ...records].filter(({ org_id }) => org_id === id)
       assert.equal(
         size_bytes,
         own.reduce((sum, repo) => sum + repo.size_bytes, 0),
@@ -199,6 +203,16 @@ function upgrade(fixture: Fixture): void {
     await ok('rules/set', { name: 'hello', pattern: 'main', refuse: { push: { except: ['admin'] } } })
     assert.match((await commit('newer.txt')).body.message, /by the rule for main/)
     await ok('rules/delete', { name: 'hello', pattern: 'main' })
+  })
+
+  it('has its extensions in force, and promotes them again', { skip: !knows('extensions') }, async () => {
+    const inTools = (path: string) => ok(path, { name: 'tools' }, 'ann', 'ann')
+    const { canonicalCommitSha, items } = await inTools('extensions/list')
+    assert.deepEqual([items[0].effectiveCapabilities, items[0].schemaAhead], [['repo:read'], false])
+    const { oid, migrations } = await inTools('extensions/promote')
+    assert.deepEqual([oid, migrations[0].kind], [canonicalCommitSha, 'noop'])
+    const [webhook] = (await inTools('webhooks/list')).items
+    assert.deepEqual([webhook.name, webhook.status, webhook.active], ['ci', 'active', true])
   })
 
   it('takes pushes from stock git', { skip: !inFull }, async () => {

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import {
-  assertFault,
-  assertInvalid,
-  createSqlite,
-  startReceiver,
-  startTestApp,
-  useApp,
-} from '@trellis/server/testing'
+import { assertFault, assertInvalid, createSqlite, startReceiver, useApp } from '@trellis/server/testing'
 
 const DISGUISES = [
   'http://127.0.0.1/',
@@ -98,9 +91,9 @@ describe('addresses that are not public', () => {
 })
 
 describe('webhooks that are switched off', () => {
+  const app = useApp(createSqlite, { TRELLIS_WEBHOOKS: 'off' })
+
   it('answer that they are not available, and nothing is kept for later', async () => {
-    await using database = await createSqlite()
-    await using app = await startTestApp(database, { TRELLIS_WEBHOOKS: 'off' })
     const { token } = await app.signUp('ada')
     await app.client(token).repos.create({ name: 'quiet' })
     const byName = { name: 'quiet', webhook: 'ci' }
@@ -121,5 +114,19 @@ describe('webhooks that are switched off', () => {
       assertFault(await app.call(`webhooks/${operation}`, input, { token }), 'FEATURE_UNAVAILABLE', {
         feature: 'webhooks',
       })
+  })
+
+  it('still follow what repositories declare', async () => {
+    const { token } = await app.signUp('ben')
+    const { repos, git, extensions } = app.client(token)
+    const name = 'declared'
+    await repos.create({ name })
+    const content = JSON.stringify({ url: 'https://192.0.1.1/' })
+    const changes = [{ op: 'put' as const, path: 'webhooks/ci/webhook.json', content }]
+    await git.commits.create({ name, branch: 'main', message: 'Declare', changes })
+    await extensions.promote({ name })
+    const kept = await app.database.db.selectFrom('webhooks').select(['name', 'status']).execute()
+    assert.deepEqual(kept, [{ name: 'ci', status: 'active' }])
+    assert.deepEqual(await app.database.db.selectFrom('webhook_deliveries').selectAll().execute(), [])
   })
 })

@@ -108,6 +108,7 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     ...shared,
     ...codeModule.services,
     ...recordsModule.services,
+    ...webhooksModule.services,
     repos,
   })
 

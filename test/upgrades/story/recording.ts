@@ -48,5 +48,9 @@ export async function recordAnswers({ call, told, schema }: Teller): Promise<Rec
       await asAnn('webhooks/deliveries/list', { name: 'hello', status, limit: 100 })
   }
   if (schema >= SINCE.rules) await asAnn('rules/list', { name: 'renamed' })
+  if (schema >= SINCE.extensions) {
+    await asAnn('records/list', { name: 'tools', record: 'task' }, 'ann')
+    await asAnn('records/list', { name: 'tools', record: 'task', where: { status: 'done' } }, 'ann')
+  }
   return recorded
 }

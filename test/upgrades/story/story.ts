@@ -1,4 +1,5 @@
 import { SINCE } from '../manifest.ts'
+import { tellOfExtensions } from './extensions.ts'
 import { listRepos, tellOfGit } from './git.ts'
 import { closeDoors, tellOfPeople } from './people.ts'
 import { tellOfStrangers } from './strangers.ts'
@@ -19,6 +20,7 @@ export async function tellStory(teller: Teller): Promise<void> {
     const limited = { name: 'hello', scope: 'write', refs: ['topic/*'] }
     told.credentials['token for topics'] = (await ok('tokens/create', limited, acme())).secret
   }
+  if (knows('extensions')) await tellOfExtensions(teller)
   if (knows('webhooks')) await fallBehind(teller)
   await closeDoors(teller)
   if (knows('git')) told.repos.push(...(await listRepos(teller)))

@@ -50,18 +50,16 @@ export type DeclaredRecord = z.infer<typeof Record>
 
 const Patterns = z.array(z.string())
 
-const On = z
-  .strictObject({
-    push: z.strictObject({ branches: Patterns.optional(), paths: Patterns.optional() }).optional(),
-    event: z
-      .strictObject({
-        types: z.array(z.string()).min(1).max(32),
-        subject: z.string().min(1).optional(),
-        from: z.string().min(1).optional(),
-      })
-      .optional(),
-  })
-  .describe('What starts a run: pushes, events, or either.')
+const On = z.strictObject({
+  push: z.strictObject({ branches: Patterns.optional(), paths: Patterns.optional() }).optional(),
+  event: z
+    .strictObject({
+      types: z.array(z.string()).min(1).max(32),
+      subject: z.string().min(1).optional(),
+      from: z.string().min(1).optional(),
+    })
+    .optional(),
+})
 
 /** Host names, with `*.` before them for all below. */
 const HOST = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
@@ -103,7 +101,7 @@ export const ExtensionDescriptor = z
     inputSchema: JsonObject.optional().describe('A JSON Schema that the input of a run must meet.'),
     outputSchema: JsonObject.optional().describe('A JSON Schema that the output of a run must meet.'),
     record: Record.optional(),
-    on: On.optional(),
+    on: On.optional().describe('What starts a run: pushes, events, or either.'),
     daemon: z
       .strictObject({
         scheduleIntervalMinutes: z.int().min(5).max(525_600),
@@ -118,13 +116,17 @@ export type ExtensionDescriptor = z.infer<typeof ExtensionDescriptor>
 export const WebhookDescriptor = z
   .strictObject({
     $schema: z.string().optional().describe('For editors.'),
-    url: z.url({ protocol: /^https?$/, error: 'Give an http or https URL' }).max(2048),
-    on: On.optional(),
+    url: z
+      .url({ protocol: /^https?$/, error: 'Give an http or https URL' })
+      .max(2048)
+      .describe('Where events are delivered to.'),
+    on: On.optional().describe('What it hears: pushes, events, or either; everything when left out.'),
     contentType: z
       .string()
       .max(100)
       .regex(/^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(; ?charset=[a-z0-9-]+)?$/i, 'This is no media type')
-      .optional(),
+      .optional()
+      .describe('`application/json` when left out. Without `payload` it must be JSON.'),
     payload: ModulePath.optional().describe('A file whose default export makes the body of an event.'),
   })
   .meta({ title: 'A Trellis webhook' })

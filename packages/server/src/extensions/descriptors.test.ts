@@ -177,6 +177,46 @@ describe('webhook.json', () => {
     assert.deepEqual(paths({ url: 'ftp://example.com/', secret: 'x' }), ['w#/url', 'w#/secret'])
     assert.deepEqual(paths({ url: 'https://example.com/', payload: '../p.ts' }), ['w#/payload'])
   })
+
+  it('has a URL that anybody may read, wherever it leads', () => {
+    const at = (url: string) => paths({ url })
+    for (const url of [
+      'https://u:p@example.com/',
+      'https://u@example.com/',
+      'ssh://example.com/',
+      '/here',
+      '',
+    ])
+      assert.deepEqual(at(url), ['w#/url'], url)
+    // Which hosts may be reached is for the server to say that promotes it.
+    for (const url of ['http://127.0.0.1:1/', 'http://localhost/', 'https://nowhere.invalid/#part'])
+      assert.deepEqual(at(url), [], url)
+  })
+
+  it('says that its bodies are JSON, unless a module makes them', () => {
+    const at = (contentType: string, more: object = {}) =>
+      paths({ url: 'https://example.com/', contentType, ...more })
+    for (const type of [
+      'application/json',
+      'application/cloudevents+json',
+      'application/json; charset=utf-8',
+    ])
+      assert.deepEqual(at(type), [], type)
+    for (const type of ['text/plain', 'application/xml', 'application/json\r\nx: y'])
+      assert.deepEqual(at(type), ['w#/contentType'], type)
+    assert.deepEqual(at('text/plain; charset=utf-8', { payload: 'p.ts' }), [])
+    assert.deepEqual(at('text/plain\r\nx: y', { payload: 'p.ts' }), ['w#/contentType'])
+  })
+
+  it('tells all that is wrong at its place', () => {
+    assert.deepEqual(
+      paths({ url: 7, on: { event: { types: ['['] }, pull: {} }, contentType: 'x', payload: 'p.css', to: 1 }),
+      ['w#/url', 'w#/on/pull', 'w#/contentType', 'w#/payload', 'w#/to'],
+    )
+    assert.deepEqual(paths({ url: 'https://example.com/', on: { event: { types: ['x'.repeat(300)] } } }), [
+      'w#/on/event/types/0',
+    ])
+  })
 })
 
 describe('hashes of JSON', () => {

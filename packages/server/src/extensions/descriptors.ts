@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { subscriptionIssues } from '../events/subscriptions.ts'
 import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
 import { parseSchema } from '../records/schema.ts'
+import { receiverProblem } from '../webhooks/receivers.ts'
 import { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
 import { schemaProblems } from './json-schemas.ts'
 import { firstProblems, type JsonPath, type JsonProblem, locate, type Problem } from './problems.ts'
@@ -39,7 +40,21 @@ export function parseExtension(file: string, name: string, bytes: Uint8Array): P
 }
 
 export function parseWebhook(file: string, bytes: Uint8Array): Parsed<WebhookDescriptor> {
-  return parse(file, WebhookDescriptor, bytes, ({ on }) => subscriptionProblems(on))
+  return parse(file, WebhookDescriptor, bytes, ({ url, on, contentType, payload }) => [
+    ...urlProblems(url),
+    ...subscriptionProblems(on),
+    ...(contentType !== undefined && payload === undefined && !JSON_TYPE.test(contentType)
+      ? [{ at: ['contentType'], message: 'Without a payload module bodies are JSON: use application/json' }]
+      : []),
+  ])
+}
+
+const JSON_TYPE = /^application\/([a-z0-9!#$&^_.+-]+\+)?json(; ?charset=utf-8)?$/i
+
+/** What is wrong with it wherever it is read. Whether its host may be reached is for the server to say that promotes it. */
+function urlProblems(url: string | undefined): JsonProblem[] {
+  const message = url === undefined ? undefined : receiverProblem(url)
+  return message ? [{ at: ['url'], message }] : []
 }
 
 function parse<S extends z.ZodObject>(

@@ -9,6 +9,7 @@ import type { Base, Module } from '../modules.ts'
 import { createPlaces } from '../platform/places.ts'
 import type { RecordMigrations } from '../records/promotion.ts'
 import type { ReposService } from '../repos/service.ts'
+import type { DeclaredWebhooks } from '../webhooks/declared.ts'
 import { createBuilder } from './builder.ts'
 import { createBuilds } from './builds.ts'
 import { createBundleFiles } from './bundle-files.ts'
@@ -35,10 +36,11 @@ interface ExtensionsNeeds extends Base {
   repositories: Repositories
   revisions: Revisions
   recordMigrations: RecordMigrations
+  declaredWebhooks: DeclaredWebhooks
 }
 
 export function createExtensionsModule(needs: ExtensionsNeeds) {
-  const { config, database, dataDir, clock, repos, repositories, revisions } = needs
+  const { config, database, dataDir, repos, repositories, revisions } = needs
   if (!config.extensions.enabled)
     return {
       services: { descriptorSchemas: publishedSchemas },
@@ -57,7 +59,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
     storedBytes = 0
     hints.hint('bundles')
   }
-  const prune = (signal: AbortSignal) => pruneBuilds({ database, bundles, clock, maxBytes }, signal)
+  const prune = (signal: AbortSignal) => pruneBuilds({ ...needs, bundles, maxBytes }, signal)
   const builds = createBuilds({ ...needs, builder, bundles, pool, onStored })
   const surveys = createSurveys({ repositories, readCommit: createCommitReader() })
   const runtimes = new Set<Runtime>([

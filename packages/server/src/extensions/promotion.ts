@@ -11,12 +11,15 @@ import type { PreparedMigration, RecordMigrations } from '../records/promotion.t
 import { schemaHash } from '../records/schema-hash.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
+import { type DeclaredWebhook, type DeclaredWebhooks, StaleWebhooks } from '../webhooks/declared.ts'
 import { BUNDLER_VERSION } from './builder.ts'
 import { CANONICAL_REF } from './canonical-ref.ts'
 import { brokenFault } from './faults.ts'
+import { changesBetween } from './promotion-changes.ts'
 import type { Rebuild } from './provenance.ts'
 import * as store from './store.ts'
 import type { SoundExtension, Survey, Surveys } from './surveys.ts'
+import { declarationOf, problemOf } from './webhook-declarations.ts'
 
 interface PromotionDeps {
   database: Database
@@ -28,15 +31,17 @@ interface PromotionDeps {
   rebuild: Rebuild
   clock: Clock
   recordMigrations: RecordMigrations
+  declaredWebhooks: DeclaredWebhooks
 }
 
 /** A commit that is ready to be put in force. */
 interface Flip {
   repo: RepoRow
-  /** The canonical commit so far. */
-  before: string | undefined
+  /** What is canonical so far. */
+  before: store.Canonical
   commit: Oid
   survey: Survey
+  webhooks: readonly DeclaredWebhook[]
   prepared: PreparedMigration
 }
 
@@ -51,7 +56,7 @@ class Outrun extends Error {}
 
 /** What was made ready does not fit any more: it is worth another look. */
 const isOutrun = (error: unknown): boolean =>
-  [Outrun, ObjectsPruned, StalePreparation].some((kind) => error instanceof kind)
+  [Outrun, ObjectsPruned, StalePreparation, StaleWebhooks].some((kind) => error instanceof kind)
 
 const ATTEMPTS = 5
 
@@ -60,23 +65,26 @@ export type PromotionService = ReturnType<typeof createPromotionService>
 /** Makes a commit canonical: its extensions, what they are granted, and everything that follows from them. */
 export function createPromotionService(deps: PromotionDeps) {
   const { database, repos, revisions, landings, events, surveys, rebuild, clock } = deps
-  const { recordMigrations } = deps
+  const { recordMigrations, declaredWebhooks } = deps
   const inTurn = createTurns()
 
   async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
     const repo = await repos.open(caller, name, 'repo:admin')
     if (!dryRun) repos.requireWritable(caller, repo)
-    const { commit: before } = await store.readCanonical(database.db, repo.id)
+    const before = await store.readCanonical(database.db, repo.id)
     const commit = await revisions.commitAt(repo, ref, signal)
     const survey = await surveys.at(repo, { commit, buildAll: rebuild }, signal)
     if (survey.problems.length > 0) throw brokenFault(repo, survey.problems)
+    const webhooks = survey.webhooks.map(declarationOf)
+    const refused = await declaredWebhooks.problems(repo, webhooks)
+    if (refused.length > 0) throw brokenFault(repo, refused.map(problemOf))
 
     const declared = survey.extensions.flatMap(({ descriptor: { record } }) => record ?? [])
     const answer = { ref: CANONICAL_REF, oid: commit }
     if (dryRun) return { ...answer, migrations: await recordMigrations.plan(repo, declared, signal) }
     const prepared = await recordMigrations.prepare(repo, declared, signal)
     try {
-      await flip(caller, { repo, before, commit, survey, prepared })
+      await flip(caller, { repo, before, commit, survey, webhooks, prepared })
     } catch (error) {
       // Should this fail, too, upkeep finds what was begun.
       await recordMigrations.discard(prepared).catch(() => {})
@@ -86,16 +94,20 @@ export function createPromotionService(deps: PromotionDeps) {
   }
 
   /** All of it comes into force at once. */
-  async function flip(caller: Caller, { repo, before, commit, survey, prepared }: Flip): Promise<void> {
+  async function flip(caller: Caller, { repo, before, commit, survey, webhooks, prepared }: Flip) {
+    const extensions = survey.extensions.map((extension) => canonicalRow(repo, extension))
+    const { changes, changesTruncated } = changesBetween(before.extensions, extensions)
     await database.transact(async (tx) => {
       const current = await landings.moveServerRefIn(tx, repo, { ref: CANONICAL_REF, oid: commit })
       // Under the lock of the repository: what was planned must still be what is changed.
-      if ((await store.readCanonical(tx, repo.id)).commit !== before) throw new Outrun()
+      if ((await store.findCanonicalCommit(tx, repo.id)) !== before.commit) throw new Outrun()
       await store.replaceCanonical(tx, {
         commit: { repo_id: repo.id, commit_oid: commit, promoted_at: clock() },
-        extensions: survey.extensions.map((extension) => canonicalRow(repo, extension)),
+        extensions,
       })
+      const { rows, ...changed } = await declaredWebhooks.changeIn(tx, repo, webhooks)
       await recordMigrations.flipIn(tx, current, prepared)
+      // Webhooks that have just come hear of it, and those that went do not.
       await events.append(tx, {
         ...by(caller),
         scope: repoScope(repo.id),
@@ -103,7 +115,7 @@ export function createPromotionService(deps: PromotionDeps) {
         subject: CANONICAL_REF,
         payload: {
           ref: CANONICAL_REF,
-          before: before ?? null,
+          before: before.commit ?? null,
           after: commit,
           extensions: survey.extensions.map(({ name, moduleHash }) => ({ name, moduleHash })),
           migrations: prepared.migrations.map(({ recordName, kind, schemaHash }) => ({
@@ -111,8 +123,12 @@ export function createPromotionService(deps: PromotionDeps) {
             kind,
             schemaHash,
           })),
+          changes,
+          changesTruncated,
+          webhooks: changed,
         },
       })
+      await declaredWebhooks.tellIn(tx, by(caller), repo, rows)
     })
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
+import type { DeclaredWebhooks } from '../webhooks/declared.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import * as store from './store.ts'
 
@@ -15,7 +16,14 @@ export async function pruneBuilds(
     bundles,
     clock,
     maxBytes,
-  }: { database: Database; bundles: BundleFiles; clock: Clock; maxBytes: number },
+    declaredWebhooks,
+  }: {
+    database: Database
+    bundles: BundleFiles
+    clock: Clock
+    maxBytes: number
+    declaredWebhooks: DeclaredWebhooks
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const forget = (before: number) => database.transact((tx) => store.deleteOldBuilds(tx, before, BATCH))
@@ -27,6 +35,7 @@ export async function pruneBuilds(
   for await (const hashes of bundles.listOlderThan(Date.now() - YOUNG_MS)) {
     if (signal.aborted) return
     const used = await store.listUsedModules(database.db, hashes)
+    for (const hash of await declaredWebhooks.modulesAmong(hashes)) used.add(hash)
     for (const hash of hashes) if (!used.has(hash)) await bundles.remove(hash)
   }
 }

@@ -20,11 +20,26 @@ describe('the schemas of descriptors', () => {
     }
   })
 
+  const isGoodBy = async (name: string) => {
+    const schema = await (await fetch(`${app.url}/schemas/${name}.json`)).json()
+    return new Ajv({ strict: false, formats: { uri: URL.canParse } }).compile(schema as object)
+  }
+
   it('take what is right, and tell typos', async () => {
-    const schema = await (await fetch(`${app.url}/schemas/extension.json`)).json()
-    const isGood = new Ajv({ strict: false }).compile(schema as object)
+    const isGood = await isGoodBy('extension')
     assert.ok(isGood({ version: 1, name: 'triage', on: { push: {} } }))
     assert.ok(!isGood({ version: 1, name: 'triage', capabilites: [] }))
     assert.ok(!isGood({ name: 'triage' }))
+  })
+
+  it('do the same for webhooks', async () => {
+    const isGood = await isGoodBy('webhook')
+    const url = 'https://example.com/'
+    assert.ok(
+      isGood({ url, on: { event: { types: ['git.*'] } }, contentType: 'text/plain', payload: 'p.ts' }),
+    )
+    assert.ok(!isGood({ url, events: [] }))
+    assert.ok(!isGood({ url: 'nowhere' }))
+    assert.ok(!isGood({ on: {} }))
   })
 })

@@ -71,6 +71,15 @@ export async function readCanonical(q: Db, repoId: string): Promise<Canonical> {
   return { commit: rows[0]?.commit_oid, extensions }
 }
 
+export async function findCanonicalCommit(q: Db, repoId: string): Promise<string | undefined> {
+  const found = await q
+    .selectFrom('canonical_commits')
+    .select('commit_oid')
+    .where('repo_id', '=', repoId)
+    .executeTakeFirst()
+  return found?.commit_oid
+}
+
 /** Puts something else in force. The repository must be locked. */
 export async function replaceCanonical(
   tx: Tx,

@@ -14,7 +14,7 @@ export interface SoundExtension extends FoundExtension {
 }
 
 /** A webhook whose payload module builds, if it has one. */
-interface SoundWebhook extends FoundWebhook {
+export interface SoundWebhook extends FoundWebhook {
   payloadHash: string | null
 }
 

@@ -152,6 +152,11 @@ export const settings = {
     wholeNumber(1, 36_500),
   ),
   TRELLIS_EXTENSIONS: defaulted('Whether there are extensions.', 'on', oneOf('on', 'off')),
+  TRELLIS_RECORDS: defaulted(
+    'Whether rows of records can be read and written. What is promoted changes their schemas also while they cannot.',
+    'on',
+    oneOf('on', 'off'),
+  ),
   TRELLIS_SANDBOX: defaulted(
     'Whether extensions may run in the sandbox runtime, as processes of this machine.',
     'on',
@@ -257,7 +262,11 @@ export const settings = {
     '100',
     wholeNumber(0),
   ),
-  TRELLIS_REPO_MAX_WEBHOOKS: defaulted('Webhooks of a repository.', '250', wholeNumber(1)),
+  TRELLIS_REPO_MAX_WEBHOOKS: defaulted(
+    'Webhooks of a repository, beside those that it declares itself.',
+    '250',
+    wholeNumber(1),
+  ),
   TRELLIS_RECORD_MAX_ROWS: defaulted(
     'Rows of a record collection. What they take counts against the bytes of the organization.',
     '1000000',
@@ -367,6 +376,7 @@ function arrange(v: Values) {
       sandbox: v.TRELLIS_SANDBOX === 'on',
       bundleCacheBytes: v.TRELLIS_BUNDLE_CACHE_BYTES,
     },
+    records: { enabled: v.TRELLIS_RECORDS === 'on' },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     connections: {
       total: v.TRELLIS_MAX_CONNECTIONS,

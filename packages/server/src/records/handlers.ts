@@ -1,10 +1,18 @@
 import type { Handlers } from '../operations/handlers.ts'
+import { Fault } from '../platform/fault.ts'
 import type { RecordsService } from './service.ts'
 
-export const recordsHandlers = (records: RecordsService): Handlers['records'] => ({
-  list: (input, { caller, signal }) => records.list(caller, input, signal),
-  get: (input, { caller }) => records.get(caller, input),
-  create: (input, { caller }) => records.create(caller, input),
-  update: (input, { caller }) => records.update(caller, input),
-  delete: (input, { caller }) => records.delete(caller, input),
-})
+/** `records` is undefined where records are switched off. */
+export const recordsHandlers = (records: RecordsService | undefined): Handlers['records'] => {
+  const on = () => {
+    if (!records) throw new Fault('FEATURE_UNAVAILABLE', { feature: 'records' })
+    return records
+  }
+  return {
+    list: async (input, { caller, signal }) => on().list(caller, input, signal),
+    get: async (input, { caller }) => on().get(caller, input),
+    create: async (input, { caller }) => on().create(caller, input),
+    update: async (input, { caller }) => on().update(caller, input),
+    delete: async (input, { caller }) => on().delete(caller, input),
+  }
+}

@@ -15,7 +15,11 @@ interface RecordsNeeds extends Base {
 }
 
 export function createRecordsModule(needs: RecordsNeeds) {
-  const records = createRecordsService({ ...needs, limits: needs.config.limits })
+  const { config } = needs
+  // Schemas follow what is promoted also while nobody gets at the rows: what is in force would be wrong afterwards.
+  const records = config.records.enabled
+    ? createRecordsService({ ...needs, limits: config.limits })
+    : undefined
   return {
     services: { records, recordMigrations: createRecordMigrations(needs) },
     handlers: { records: recordsHandlers(records) },

@@ -6,6 +6,7 @@ import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
+import { ORPHANED } from './declared.ts'
 import * as lines from './line-store.ts'
 import type { WebhooksService } from './service.ts'
 import * as store from './store.ts'
@@ -67,7 +68,10 @@ export function createDeliveriesService({ database, repos, webhooks, clock, wake
     get: async (caller: Caller, input: ById): Promise<WebhookDeliveryDetail> =>
       presentDetail(await open(caller, input)),
 
-    /** A new delivery of the same body. It is made even if the webhook is off: somebody asks for it. */
+    /**
+     * A new delivery of the same body. It is made even if the webhook is off: somebody asks for it. What no repository
+     * declares any more is sent nowhere.
+     */
     async redeliver(caller: Caller, input: ById): Promise<WebhookDelivery> {
       const earlier = await open(caller, input)
       requireThawed(caller)
@@ -78,19 +82,23 @@ export function createDeliveriesService({ database, repos, webhooks, clock, wake
           ['deliveryId'],
           'Its body was not kept: too much was pending. events/list has the event',
         )
-      const { webhook_id, webhook_name, repo_id, message_id, bytes, event_type, subject, seq } = earlier
+      const { webhook_id, webhook_name, repo_id, message_id, made, bytes, event_type, subject, seq } = earlier
       const id = randomUUIDv7()
       return database.transact(async (tx) => {
         const now = clock()
         const delivery = {
-          ...{ id, webhook_id, webhook_name, repo_id, message_id, bytes, event_type, subject, seq },
+          ...{ id, webhook_id, webhook_name, repo_id, message_id, made, bytes, event_type, subject, seq },
           created_at: now,
         }
-        await lines.enqueue(tx, [delivery], now)
-        database.afterCommit(tx, wake)
-        const made = await store.findDelivery(tx, repo_id, id)
-        if (!made) throw new Error('a delivery that was just made is not there')
-        return present(made)
+        const webhook = await store.findWebhookById(tx, webhook_id)
+        if (webhook?.status === 'orphaned') await lines.insertDropped(tx, [delivery], ORPHANED)
+        else {
+          await lines.enqueue(tx, [delivery], now)
+          database.afterCommit(tx, wake)
+        }
+        const shown = await store.findDelivery(tx, repo_id, id)
+        if (!shown) throw new Error('a delivery that was just made is not there')
+        return present(shown)
       })
     },
   }
@@ -103,8 +111,9 @@ function present(row: store.ShownDeliveryRow): WebhookDelivery {
     webhookName: row.webhook_name,
     eventType: row.event_type,
     subject: row.subject,
-    requestBodyDigest: row.digest ?? '',
-    requestBodyTruncated: row.body_start ?? '',
+    // Until a module has made it there is none.
+    requestBodyDigest: (row.made === 1 && row.digest) || '',
+    requestBodyTruncated: (row.made === 1 && row.body_start) || '',
     responseStatus: row.response_status,
     responseBodyTruncated: row.response_body,
     durationMs: row.duration_ms,

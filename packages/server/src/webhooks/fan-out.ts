@@ -16,6 +16,7 @@ const STEPS_EACH = 1_000_000
 const STEPS_TOGETHER = 3_000_000
 /** Deliveries that are written together. */
 const BATCH = 128
+const NO_ROOM = 'Too much was pending for this webhook already'
 
 interface FanOutDeps {
   database: Database
@@ -52,7 +53,7 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
     async function write(): Promise<void> {
       await lines.insertMessages(tx, batch.messages)
       await lines.enqueue(tx, batch.deliveries, now)
-      await lines.insertDropped(tx, batch.dropped)
+      await lines.insertDropped(tx, batch.dropped, NO_ROOM)
       isAnyDue ||= batch.deliveries.length > 0
       batch = newBatch()
     }
@@ -70,7 +71,7 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
       const message = messageOf(event, repo)
       const bytes = lines.bytesOfDelivery(message.body)
       let isWanted = false
-      for (const { id, name } of hearing) {
+      for (const { id, name, module_hash } of hearing) {
         const waiting = (pending.get(id) ?? 0) + bytes
         const hasRoom = waiting <= maxPendingBytes
         const delivery: lines.NewDelivery = {
@@ -79,6 +80,7 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
           webhook_name: name,
           repo_id: repoId,
           message_id: message.id,
+          made: module_hash === null ? 1 : 0,
           bytes,
           event_type: event.type,
           subject: event.subject ?? null,

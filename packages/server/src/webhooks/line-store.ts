@@ -13,6 +13,7 @@ export type NewDelivery = Pick<
   | 'webhook_name'
   | 'repo_id'
   | 'message_id'
+  | 'made'
   | 'bytes'
   | 'event_type'
   | 'subject'
@@ -62,8 +63,12 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: n
   }
 }
 
-/** Notes what a line had no room for. */
-export async function insertDropped(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
+/** Notes what is not delivered, and why. */
+export async function insertDropped(
+  tx: Tx,
+  deliveries: readonly NewDelivery[],
+  error: string,
+): Promise<void> {
   await insertDeliveries(
     tx,
     deliveries.map((delivery) => ({
@@ -71,7 +76,7 @@ export async function insertDropped(tx: Tx, deliveries: readonly NewDelivery[]):
       status: 'dropped',
       attempt: 0,
       due_at: null,
-      error: 'Too much was pending for this webhook already',
+      error,
     })),
   )
 }
@@ -192,10 +197,22 @@ export async function updateLine(
   await tx.updateTable('webhook_lines').set(changes).where('webhook_id', '=', webhookId).execute()
 }
 
+/** Nothing is due in them. */
+export async function stopLines(tx: Tx, webhookIds: readonly string[]): Promise<void> {
+  await tx
+    .updateTable('webhook_lines')
+    .set({ next_due_at: null })
+    .where('webhook_id', 'in', [...webhookIds])
+    .execute()
+}
+
 export interface DueDelivery {
   id: string
   event_type: string
   attempt: number
+  bytes: number
+  /** 0 when `body` is the event, and a module is yet to make the body of it. */
+  made: number
   body: string
 }
 
@@ -205,7 +222,7 @@ export const listDue = prepared(
     db
       .selectFrom('webhook_deliveries')
       .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_deliveries.message_id')
-      .select(['webhook_deliveries.id', 'event_type', 'attempt', 'body'])
+      .select(['webhook_deliveries.id', 'event_type', 'attempt', 'bytes', 'made', 'body'])
       .where('webhook_id', '=', webhookId)
       .where('status', '=', sql.lit('pending'))
       .where('due_at', '<=', now)

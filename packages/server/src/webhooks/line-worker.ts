@@ -1,6 +1,9 @@
 import type { Hold } from '../background/leased.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
+import type { Bodies } from './bodies.ts'
+import { ORPHANED } from './declared.ts'
+import { dropIn } from './dropping.ts'
 import * as lines from './line-store.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { Recorder, Report } from './recorder.ts'
@@ -17,6 +20,7 @@ export interface LineWorkerDeps {
   signing: Signing
   transport: Transport
   recorder: Recorder
+  bodies: Bodies
   metrics: WebhookMetrics
   clock: Clock
   retryMs: readonly number[]
@@ -47,6 +51,11 @@ export async function workLine(deps: LineWorkerDeps, hold: Hold, taken: store.Li
       if (await database.transact((tx) => lines.releaseLine(tx, line, hold.workerId, next))) return
       continue
     }
+    // Somebody asked for it in the moment the webhook was orphaned.
+    if (webhook.status === 'orphaned') {
+      await database.transact((tx) => dropIn(tx, [webhookId], ORPHANED))
+      continue
+    }
 
     const givenUp = await deliver(deps, hold, { webhook, due, failingSince: line.failing_since })
     if (givenUp) await deps.giveUp(webhookId, givenUp)
@@ -62,19 +71,24 @@ async function deliver(
     failingSince,
   }: { webhook: store.WebhookRow; due: lines.DueDelivery[]; failingSince: number | null },
 ): Promise<GivenUp | undefined> {
-  const { clock, metrics, recorder, transport } = deps
+  const { bodies, clock, metrics, recorder, transport } = deps
   const sign = deps.signing.signersOf(webhook)
   const readAt = performance.now()
+  const isFresh = () => performance.now() - readAt <= FRESH_MS
   let since = failingSince
   try {
     for (const delivery of due) {
-      if (!hold.isHeld() || hold.isStopping() || performance.now() - readAt > FRESH_MS) return undefined
+      if (!hold.isHeld() || hold.isStopping() || !isFresh()) return undefined
+      const body = await bodies.ensure(webhook, delivery, hold.abort)
+      if (body === undefined) continue
+      // To make it may have taken long.
+      if (delivery.made === 0 && !isFresh()) return undefined
       const headers = {
         'content-type': webhook.content_type,
         'user-agent': 'Trellis-Webhooks/1',
-        ...sign({ id: delivery.id, now: clock(), body: delivery.body }),
+        ...sign({ id: delivery.id, now: clock(), body }),
       }
-      const attempt = await transport.post({ url: webhook.url, headers, body: delivery.body }, hold.abort)
+      const attempt = await transport.post({ url: webhook.url, headers, body }, hold.abort)
       const report = judge(deps, { webhook, delivery, attempt, failingSince: since })
       const { status } = report.outcome
       metrics.attempted(status === 'pending' ? 'retry' : status, attempt.durationMs)

@@ -5,6 +5,8 @@ import type { Base, Module } from '../modules.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { ReposService } from '../repos/service.ts'
 import { createSealer } from '../secrets/sealing.ts'
+import { createBodies, makeNothing } from './bodies.ts'
+import { createDeclaredWebhooks } from './declared.ts'
 import { createDeliveriesService } from './deliveries.ts'
 import { createFanOut } from './fan-out.ts'
 import { webhooksHandlers } from './handlers.ts'
@@ -50,17 +52,19 @@ export function createWebhooksSubscriber({ config, database, registry, log }: Ba
 
 export function createWebhooksModule(needs: WebhooksNeeds) {
   const { config, database, repos, clock, log, bell, egress } = needs
-  if (!config.webhooks.enabled)
-    return { services: {}, handlers: { webhooks: webhooksHandlers(undefined) } } satisfies Module
-  const { retryMs, timeoutMs, concurrency, leaseMs, retentionMs } = config.webhooks
   const signing = createSigning(createSealer(needs.serverKey, 'webhook secrets'))
+  // Follow what is promoted also while nothing is delivered: what is in force would be wrong afterwards.
+  const services = { declaredWebhooks: createDeclaredWebhooks({ ...needs, signing }) }
+  if (!config.webhooks.enabled)
+    return { services, handlers: { webhooks: webhooksHandlers(undefined) } } satisfies Module
+  const { retryMs, timeoutMs, concurrency, leaseMs, retentionMs } = config.webhooks
   const metrics = createWebhookMetrics({ registry: needs.registry, db: database.db, clock })
   const transport = createTransport({ egress, timeoutMs })
   const webhooks = createWebhooksService({ ...needs, signing, limits: config.limits })
   const deliveries = createDeliveriesService({ database, repos, webhooks, clock, wake: bell.ring })
 
   return {
-    services: {},
+    services,
     handlers: { webhooks: webhooksHandlers({ webhooks, deliveries }) },
     work: [
       sendDeliveries({
@@ -68,6 +72,7 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         signing,
         transport,
         recorder: createRecorder({ database }),
+        bodies: createBodies({ database, clock, makeBody: makeNothing }),
         metrics,
         clock,
         retryMs,

@@ -3,19 +3,20 @@ import type { NewWebhook, Subscription, Webhook, WebhookSecretResult } from '@tr
 import { type Caller, requireThawed } from '../access/caller.ts'
 import { type Author, by, bySystem, type EventsService } from '../events/service.ts'
 import { subscriptionIssues } from '../events/subscriptions.ts'
-import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import type { Egress } from '../platform/egress.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
+import { dropIn } from './dropping.ts'
 import * as lines from './line-store.ts'
 import type { GivenUp } from './line-worker.ts'
 import { removeWebhook } from './pruning.ts'
 import { parseReceiver, requireReachable } from './receivers.ts'
 import type { Signing } from './signing.ts'
 import * as store from './store.ts'
+import { told } from './telling.ts'
 
 interface WebhooksDeps {
   database: Database
@@ -44,13 +45,6 @@ export type WebhooksService = ReturnType<typeof createWebhooksService>
 export function createWebhooksService(deps: WebhooksDeps) {
   const { database, events, repos, egress, signing, clock, limits } = deps
 
-  const told = (author: Author, { id, repo_id, name }: store.WebhookRow, more: object = {}) => ({
-    ...author,
-    scope: repoScope(repo_id),
-    subject: name,
-    payload: { webhookId: id, name, ...more },
-  })
-
   /** A webhook of a repository the caller may administer. */
   async function open(caller: Caller, { name, webhook }: ByName): Promise<store.WebhookRow> {
     const repo = await repos.open(caller, name, 'repo:admin')
@@ -75,8 +69,7 @@ export function createWebhooksService(deps: WebhooksDeps) {
     const now = clock()
     await repos.lockIn(tx, repo.id)
     const count = await store.countWebhooks(tx, repo.id)
-    const created = await store.insertWebhook(
-      tx,
+    const [created] = await store.insertWebhooks(tx, [
       {
         id: randomUUIDv7(),
         repo_id: repo.id,
@@ -94,8 +87,7 @@ export function createWebhooksService(deps: WebhooksDeps) {
         created_at: now,
         updated_at: now,
       },
-      new URL(url).origin,
-    )
+    ])
     if (!created) throw invalid(['webhook'], 'This repository has a webhook of that name')
     const limit = limits.webhooksPerRepo
     if (count >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: count })
@@ -114,14 +106,8 @@ export function createWebhooksService(deps: WebhooksDeps) {
     if (!webhook) return false
     if (webhook.removed_at === null)
       await events.append(tx, { ...told(author, webhook, { reason }), type: 'webhook.disabled' })
-    await dropIn(tx, id)
+    await dropIn(tx, [id])
     return true
-  }
-
-  async function dropIn(tx: Tx, id: string): Promise<void> {
-    const bytes = await store.dropPending(tx, id)
-    await lines.updateLine(tx, id, { next_due_at: null })
-    await lines.subtractPending(tx, id, bytes)
   }
 
   return {
@@ -149,6 +135,7 @@ export function createWebhooksService(deps: WebhooksDeps) {
 
     get: async (caller: Caller, input: ByName): Promise<Webhook> => present(await open(caller, input)),
 
+    /** What the repository declares is changed there. */
     async update(
       caller: Caller,
       input: ByName & {
@@ -159,7 +146,9 @@ export function createWebhooksService(deps: WebhooksDeps) {
     ): Promise<Webhook> {
       if (input.on) requireSubscription(input.on)
       const url = input.url === undefined ? undefined : parseReceiver(input.url)
-      const { id } = await openToChange(caller, input)
+      const webhook = await openToChange(caller, input)
+      if (webhook.declared === 1) throw isDeclared(webhook, 'change it there, and promote that')
+      const { id } = webhook
       if (url) await requireReachable(egress, url)
       return database.transact(async (tx) => {
         // What is not given stays out of the statement: somebody else may be changing it.
@@ -193,7 +182,7 @@ export function createWebhooksService(deps: WebhooksDeps) {
       const { id } = await openToChange(caller, input)
       return database.transact(async (tx) => {
         // One that is off may still have a redelivery pending.
-        if (!(await disableIn(tx, by(caller), id, 'requested'))) await dropIn(tx, id)
+        if (!(await disableIn(tx, by(caller), id, 'requested'))) await dropIn(tx, [id])
         const disabled = await store.findWebhookById(tx, id)
         if (!disabled) throw unknownWebhook()
         return present(disabled)
@@ -207,9 +196,12 @@ export function createWebhooksService(deps: WebhooksDeps) {
     async delete(caller: Caller, input: ByName): Promise<{ deleted: boolean }> {
       const webhook = await openToChange(caller, input)
       await database.transact(async (tx) => {
-        if (!(await store.hideWebhook(tx, webhook.id, clock()))) throw unknownWebhook()
+        if ((await store.hideWebhooks(tx, [webhook.id], clock())) === 0)
+          throw webhook.declared === 1
+            ? isDeclared(webhook, 'remove it there, and promote that, or disable it')
+            : unknownWebhook()
         await events.append(tx, { ...told(by(caller), webhook), type: 'webhook.deleted' })
-        await dropIn(tx, webhook.id)
+        await dropIn(tx, [webhook.id])
       })
       // Should this be cut short, pruning does the rest.
       await removeWebhook(database, webhook.id)
@@ -244,6 +236,9 @@ function requireSubscription(on: Subscription): void {
   const issues = subscriptionIssues(on, ['on'])
   if (issues.length > 0) throw new Fault('BAD_REQUEST', { issues })
 }
+
+const isDeclared = ({ name }: store.WebhookRow, advice: string) =>
+  invalid(['webhook'], `The repository declares this in webhooks/${name}/webhook.json: ${advice}`)
 
 const unknownWebhook = () => invalid(['webhook'], 'This repository has no webhook of that name')
 

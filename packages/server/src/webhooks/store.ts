@@ -12,6 +12,8 @@ interface WebhooksTable {
   /** JSON: what it listens to. */
   subscription: string
   content_type: string
+  /** Whether a file of the repository declares it. */
+  declared: Generated<number>
   /** Of the module that makes the body, for a webhook declared in the repository with one. */
   module_hash: string | null
   status: Webhook['status']
@@ -54,6 +56,8 @@ interface DeliveriesTable {
   webhook_name: string
   repo_id: string
   message_id: string
+  /** 0 when the message is the event, and a module is yet to make the body of it. */
+  made: Generated<number>
   /** Of the body and of what is written beside it. */
   bytes: Generated<number>
   event_type: string
@@ -111,32 +115,42 @@ export const listWebhooks = (
   { repoId, after, limit }: { repoId: string; after: string; limit: number },
 ): Promise<WebhookRow[]> => ofRepo(q, repoId).where('name', '>', after).orderBy('name').limit(limit).execute()
 
+/** However many there are: whoever makes them is held to a number. */
+export const listAllWebhooks = (q: Db, repoId: string): Promise<WebhookRow[]> =>
+  ofRepo(q, repoId).orderBy('name').execute()
+
+/** How many somebody made, beside those the repository declares. */
 export async function countWebhooks(q: Db, repoId: string): Promise<number> {
   const { count } = await q
     .selectFrom('webhooks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('repo_id', '=', repoId)
     .where('removed_at', 'is', null)
+    .where('declared', '=', 0)
     .executeTakeFirstOrThrow()
   return Number(count)
 }
 
-/** Undefined when the repository has a webhook of that name. */
-export async function insertWebhook(
+/** Gives those that were made: not those whose name the repository has a webhook of. */
+export async function insertWebhooks(
   tx: Tx,
-  row: Insertable<WebhooksTable>,
-  origin: string,
-): Promise<WebhookRow | undefined> {
-  const webhook = await tx
+  rows: readonly Insertable<WebhooksTable>[],
+): Promise<WebhookRow[]> {
+  if (rows.length === 0) return []
+  const made = await tx
     .insertInto('webhooks')
-    .values(row)
+    .values([...rows])
     .onConflict((conflict) =>
       conflict.columns(['repo_id', 'name']).where('removed_at', 'is', null).doNothing(),
     )
     .returningAll()
-    .executeTakeFirst()
-  if (webhook) await tx.insertInto('webhook_lines').values({ webhook_id: webhook.id, origin }).execute()
-  return webhook
+    .execute()
+  if (made.length > 0)
+    await tx
+      .insertInto('webhook_lines')
+      .values(made.map(({ id, url }) => ({ webhook_id: id, origin: new URL(url).origin })))
+      .execute()
+  return made
 }
 
 /** Locks the row until the transaction ends. Undefined when it is gone. */
@@ -157,15 +171,27 @@ export const deactivate = (tx: Tx, id: string, now: number): Promise<WebhookRow 
     .returningAll()
     .executeTakeFirst()
 
-/** Takes a webhook out of sight. False when it was. */
-export async function hideWebhook(tx: Tx, id: string, now: number): Promise<boolean> {
+/** Gives those that were there, and declared until now. */
+export const orphanWebhooks = (tx: Tx, ids: readonly string[], now: number): Promise<WebhookRow[]> =>
+  tx
+    .updateTable('webhooks')
+    .set({ status: 'orphaned', updated_at: now })
+    .where('id', 'in', [...ids])
+    .where('status', '=', 'active')
+    .where('removed_at', 'is', null)
+    .returningAll()
+    .execute()
+
+/** Takes webhooks out of sight, and gives how many: not those that were, nor those the repository declares. */
+export async function hideWebhooks(tx: Tx, ids: readonly string[], now: number): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('webhooks')
     .set({ removed_at: now })
-    .where('id', '=', id)
+    .where('id', 'in', [...ids])
     .where('removed_at', 'is', null)
+    .where((eb) => eb.or([eb('declared', '=', 0), eb('status', '=', 'orphaned')]))
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return Number(numUpdatedRows)
 }
 
 /** What is left of its deliveries goes with it. */
@@ -183,6 +209,17 @@ export async function removeWebhooks(tx: Tx, repoId: string, now: number): Promi
     .execute()
 }
 
+/** Those of the hashes that are of modules which make bodies. */
+export async function listModules(q: Db, hashes: readonly string[]): Promise<string[]> {
+  const rows = await q
+    .selectFrom('webhooks')
+    .select('module_hash')
+    .distinct()
+    .where('module_hash', 'in', [...hashes])
+    .execute()
+  return rows.flatMap(({ module_hash }) => module_hash ?? [])
+}
+
 /** A webhook that hears of what happens, with what every body says about its repository. */
 export const listListening = prepared((db: Db, { repoId }: { repoId: string }) =>
   db
@@ -190,7 +227,8 @@ export const listListening = prepared((db: Db, { repoId }: { repoId: string }) =
     .innerJoin('webhook_lines', 'webhook_lines.webhook_id', 'webhooks.id')
     .leftJoin('repos', 'repos.id', 'webhooks.repo_id')
     .leftJoin('orgs', 'orgs.id', 'webhooks.org_id')
-    .select(['webhooks.id', 'webhooks.name', 'webhooks.subscription', 'webhook_lines.pending_bytes'])
+    .select(['webhooks.id', 'webhooks.name', 'webhooks.subscription', 'webhooks.module_hash'])
+    .select('webhook_lines.pending_bytes')
     .select(['repos.name as repo_name', 'orgs.slug as owner'])
     .where('webhooks.repo_id', '=', repoId)
     .where('webhooks.removed_at', 'is', null)
@@ -246,14 +284,20 @@ export async function listDeliveries(
     .execute()
 }
 
-/** Ends everything that waits for a webhook, and gives how many bytes that was. */
-export async function dropPending(tx: Tx, webhookId: string): Promise<number> {
+/** Ends everything that waits for these webhooks, and gives how many bytes that was for each. */
+export async function dropPending(
+  tx: Tx,
+  webhookIds: readonly string[],
+  reason?: string,
+): Promise<Map<string, number>> {
   const dropped = await tx
     .updateTable('webhook_deliveries')
-    .set({ status: 'dropped', due_at: null })
-    .where('webhook_id', '=', webhookId)
+    .set({ status: 'dropped', due_at: null, ...(reason && { error: reason }) })
+    .where('webhook_id', 'in', [...webhookIds])
     .where('status', '=', 'pending')
-    .returning('bytes')
+    .returning(['webhook_id', 'bytes'])
     .execute()
-  return dropped.reduce((sum, { bytes }) => sum + bytes, 0)
+  const sums = new Map<string, number>()
+  for (const { webhook_id, bytes } of dropped) sums.set(webhook_id, (sums.get(webhook_id) ?? 0) + bytes)
+  return sums
 }

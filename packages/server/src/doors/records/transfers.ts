@@ -15,7 +15,8 @@ import { wrongMethod } from '../http/failure.ts'
 import { linesOf } from './ndjson.ts'
 
 export interface TransfersDeps {
-  records: RecordsService
+  /** Undefined where records are switched off. */
+  records: RecordsService | undefined
   admission: Admission
   cors: Cors
   /** Of what an export is asked with. */
@@ -54,16 +55,18 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
     }
     const caller = await admission.admit(exchange)
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
+    if (!records) throw new Fault('FEATURE_UNAVAILABLE', { feature: 'records' })
     const left = new AbortController()
     response.once('close', () => {
       if (!response.writableFinished) left.abort(new ClientGone())
     })
-    if (path === EXPORT) await exportRows(exchange, caller, left.signal, headers)
-    else sendJson(exchange, 200, { imported: await importRows(exchange, caller) }, headers)
+    if (path === EXPORT) await exportRows(records, exchange, caller, left.signal, headers)
+    else sendJson(exchange, 200, { imported: await importRows(records, exchange, caller) }, headers)
   }
 
   /** What is wrong with the question is told before the first line; what goes wrong later cuts the answer short. */
   async function exportRows(
+    records: RecordsService,
     exchange: Exchange,
     caller: Caller,
     signal: AbortSignal,
@@ -97,7 +100,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
   }
 
   /** Gives how many rows were added. */
-  async function importRows(exchange: Exchange, caller: Caller): Promise<number> {
+  async function importRows(records: RecordsService, exchange: Exchange, caller: Caller): Promise<number> {
     const place = parse(Place, Object.fromEntries(new URLSearchParams(exchange.query)))
     // Whether it may be at all is asked before anything is read.
     await records.createMany(caller, place, [])

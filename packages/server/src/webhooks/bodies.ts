@@ -1,0 +1,81 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import { sha256 } from '../platform/hashes.ts'
+import type { Database } from '../schema.ts'
+import * as bodyStore from './body-store.ts'
+import { bytesOfDelivery, type DueDelivery } from './line-store.ts'
+import type { WebhookRow } from './store.ts'
+
+const MAX_BODY_CHARACTERS = 1024 * 1024
+
+interface BodyOrder {
+  /** What different organizations run never shares a process. */
+  orgId: string
+  /** Of the payload module, stored as all bundles are. */
+  moduleHash: string
+  /** What a webhook without a module would send. */
+  event: unknown
+}
+
+/**
+ * Runs a payload module. `dropped` says why there is no body, and there never will be; what is thrown is tried again
+ * with the line.
+ */
+export type MakeBody = (
+  order: BodyOrder,
+  signal: AbortSignal,
+) => Promise<{ body: string } | { dropped: string }>
+
+/** Stands where a runtime will: better no delivery than one of something else. */
+export const makeNothing: MakeBody = async () => ({
+  dropped: 'This server does not run payload modules yet. Nothing was sent.',
+})
+
+export type Bodies = ReturnType<typeof createBodies>
+
+/** What deliveries send: made once, and stored before the first attempt, so that every attempt sends the same bytes. */
+export function createBodies({
+  database,
+  clock,
+  makeBody,
+}: {
+  database: Database
+  clock: Clock
+  makeBody: MakeBody
+}) {
+  async function make(
+    { org_id, module_hash }: WebhookRow,
+    { body }: DueDelivery,
+    signal: AbortSignal,
+  ): ReturnType<MakeBody> {
+    // Its webhook had a module when the event happened, and has none any more.
+    if (module_hash === null) return { body }
+    const order = { orgId: org_id, moduleHash: module_hash, event: JSON.parse(body) as unknown }
+    const made = await makeBody(order, signal)
+    return 'body' in made && made.body.length > MAX_BODY_CHARACTERS
+      ? { dropped: `The body has ${made.body.length} characters, and may have ${MAX_BODY_CHARACTERS}` }
+      : made
+  }
+
+  return {
+    /** The body to send; undefined when there is none, and the delivery has ended. */
+    async ensure(
+      webhook: WebhookRow,
+      delivery: DueDelivery,
+      signal: AbortSignal,
+    ): Promise<string | undefined> {
+      if (delivery.made === 1) return delivery.body
+      const made = await make(webhook, delivery, signal)
+      return database.transact(async (tx) => {
+        if ('dropped' in made) {
+          await bodyStore.dropUnmade(tx, delivery.id, made.dropped)
+          return undefined
+        }
+        const { body } = made
+        const message = { id: randomUUIDv7(), body, digest: sha256(body), created_at: clock() }
+        const kept = await bodyStore.keepBody(tx, delivery, { message, bytes: bytesOfDelivery(body) })
+        return kept ? body : undefined
+      })
+    },
+  }
+}
