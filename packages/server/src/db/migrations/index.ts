@@ -11,7 +11,7 @@ import { packHealth } from './0009-pack-health.ts'
 import { pruning } from './0010-pruning.ts'
 import { mended } from './0011-mended.ts'
 import { extensionsAndRecords } from './0012-extensions-and-records.ts'
-import { declaredWebhooks } from './0090-declared-webhooks.ts'
+import { declaredWebhooks } from './0013-declared-webhooks.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
