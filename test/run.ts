@@ -7,7 +7,7 @@ import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
-import { findRoomInMemory } from './memory.ts'
+import { makeRoomInMemory } from './memory.ts'
 import { globalSetup as startCluster, globalTeardown as stopCluster } from './postgres-cluster.ts'
 
 /** The long ones first, so that the last to end is not one of them. */
@@ -81,8 +81,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted
 const given = process.argv.slice(2)
 const found = await groups(given.length > 0 ? given : EVERYTHING)
 // Whoever names a place gets it.
-const inMemory = process.env.TMPDIR ? undefined : await findRoomInMemory()
-if (inMemory) process.env.TMPDIR = inMemory
+await using inMemory = process.env.TMPDIR ? undefined : await makeRoomInMemory()
+if (inMemory) process.env.TMPDIR = inMemory.path
 await startCluster()
 try {
   if (!(await runAll(found))) process.exitCode = 1

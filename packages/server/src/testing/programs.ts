@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface RunOptions {
+interface RunOptions {
   cwd: string
   /** All of its environment. */
   env: Readonly<Record<string, string | undefined>>
