@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createPostgres } from '@trellis/server/testing'
+import { createPostgres, createSqlite, startTestApp } from '@trellis/server/testing'
 import { failToStart, ownerKeyIn, startServer, withDataDirectory } from './server-process.ts'
 
 describe('the first start', () => {
@@ -127,12 +127,12 @@ describe('the first start', () => {
     ]
     await withDataDirectory(async (data) => {
       for (const [changes, words] of failures) {
-        const { exitCode, said } = await failToStart(data, {
+        const said = await whyNot({
+          TRELLIS_DATA: data,
           TRELLIS_DATABASE_URL: Object.assign(new URL(url), changes).href,
         })
-        assert.equal(exitCode, 1)
         assert.match(said, words)
-        assert.match(said, /^The database at [^\n]+\n$/)
+        assert.match(said, /^The database at [^\n]+$/)
       }
     })
   })
@@ -153,10 +153,20 @@ describe('the first start', () => {
         ['/sys/trellis', /may not be written by the user|is read-only: mount it for writing/],
       ]
       for (const [path, words] of failures) {
-        const { exitCode, said } = await failToStart(path.startsWith('/') ? path : join(root, path), {})
-        assert.equal(exitCode, 1)
+        const said = await whyNot({ TRELLIS_DATA: path.startsWith('/') ? path : join(root, path) })
         assert.match(said, words)
-        assert.match(said, /^The [^\n]+\n$/)
+        assert.match(said, /^The [^\n]+$/)
       }
     }))
 })
+
+/**
+ * What an operator is told of a start that fails. In this process, since another takes a second to load: that it ends
+ * with these words and nothing else is seen above.
+ */
+async function whyNot(env: Record<string, string>): Promise<string> {
+  await using nowhere = await createSqlite()
+  const started = await startTestApp(nowhere, env).catch((error: unknown) => error)
+  assert.ok(started instanceof Error && started.constructor.name === 'StartError', String(started))
+  return started.message
+}

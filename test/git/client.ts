@@ -1,11 +1,10 @@
 // Stock git as people use it, in directories that go away, and a history to begin with.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { type Ran, runProgram } from '@trellis/server/testing'
 
 export const VERSIONS = [0, 1, 2] as const
 export type Version = (typeof VERSIONS)[number]
@@ -24,12 +23,7 @@ export function createSandbox() {
 
 export type Sandbox = ReturnType<typeof createSandbox>
 
-export interface Ran {
-  code: number | null
-  signal: NodeJS.Signals | null
-  stdout: Buffer
-  stderr: string
-}
+export type { Ran }
 
 export interface RunOptions {
   cwd: string
@@ -50,19 +44,8 @@ const clientEnv = (home: string): Record<string, string> => ({
 })
 
 /** Runs stock git and tells how it ended, whatever that was. Never blocks: the server may be in this process. */
-export async function tryGit(args: readonly string[], { cwd, env, input }: RunOptions): Promise<Ran> {
-  const child = spawn('git', args, { cwd, env: { ...clientEnv(cwd), ...env }, stdio: 'pipe' })
-  const out: Buffer[] = []
-  let stderr = ''
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk
-  })
-  child.stdin.on('error', () => {})
-  child.stdin.end(input ?? '')
-  const [code, signal] = await once(child, 'close')
-  return { code, signal, stdout: Buffer.concat(out), stderr }
-}
+export const tryGit = (args: readonly string[], { cwd, env, input }: RunOptions): Promise<Ran> =>
+  runProgram(['git', ...args], { cwd, env: { ...clientEnv(cwd), ...env }, input })
 
 /** Runs stock git and gives what it printed, without the last newline. */
 export async function git(args: readonly string[], options: RunOptions): Promise<string> {

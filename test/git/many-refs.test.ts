@@ -2,16 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { onEachDatabase } from '@trellis/server/testing'
+import { createSqlite, onEachDatabase } from '@trellis/server/testing'
 import { listed, pushRaw, useHost } from './harness.ts'
-
-/** Forty statements of them. */
-const MANY = 20_000
 
 onEachDatabase('refs', (create) => {
   const host = useHost(create)
+  /** Forty statements of them; on the other database ten. */
+  const MANY = create === createSqlite ? 20_000 : 5_000
 
-  it('takes 20,000 refs in one push, lists them, and takes one more', async () => {
+  it(`takes ${MANY} refs in one push, lists them, and takes one more`, async () => {
     const { client, url } = await host.filled('many')
     const oid = await client.rev('main')
     // Stock git compares each ref with every other and would need minutes to send this.
@@ -26,7 +25,7 @@ onEachDatabase('refs', (create) => {
 
     const seen = await listed(client, url)
     assert.equal(Object.keys(seen).length, MANY + 2)
-    assert.equal(seen[`refs/heads/b/${MANY - 4}`], oid)
+    assert.equal(seen[names.at(-1) ?? ''], oid)
     assert.equal(await client.run('ls-remote', url, 'refs/heads/b/00042'), `${oid}\trefs/heads/b/00042`)
 
     await client.run('push', '-q', url, 'main:refs/heads/one-more')

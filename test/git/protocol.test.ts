@@ -141,6 +141,9 @@ for (const version of VERSIONS)
       assert.match((await client.attempt('push', url, 'main')).stderr, /Everything up-to-date/)
     })
 
+    // Version 1 is version 0 after a line that says so. All of its answers have been seen by now.
+    if (version === 1) return
+
     it('takes tags of every kind, and a ref of no kind', async () => {
       const { client, url } = await host.filled(named('tags'), { version })
       await client.run('tag', 'light')

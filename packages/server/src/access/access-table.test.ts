@@ -8,6 +8,7 @@ import {
   anonymousCookieIn,
   asEnvelope,
   type CallOptions,
+  createSqlite,
   foundOrg,
   onEachDatabase,
   type Person,
@@ -452,20 +453,28 @@ onEachDatabase('access', (create) => {
     kinds = await kindsOfCaller(world)
   })
 
-  for (const { path, meta } of operations) {
+  /**
+   * Everybody comes to every operation on one of the databases. On the other a caller is found by the same few queries
+   * whatever it calls, so each comes to some of them, and an owner to all.
+   */
+  const comes = ({ is, role }: CallerKind, nth: number) =>
+    create === createSqlite || (is === 'session' && role === 'owner') || nth % 5 === 0
+
+  for (const [at, { path, meta }] of operations.entries()) {
     const title = rows[path]
       ? `answers each kind of caller at ${path} as declared: ${[meta.admission, meta.needs].filter(Boolean).join(', ')}`
       : `has nothing for anybody at ${path}`
     it(title, async () => {
+      const asked = kinds.filter((kind, i) => comes(kind, i + at))
       const answers = await Promise.all(
-        kinds.map(async (kind) => {
+        asked.map(async (kind) => {
           const input = await rows[path]?.input(world, kind)
           return `${kind.title}: ${said(await app.call(path.slice(1), input ?? {}, kind.options))}`
         }),
       )
       assert.deepEqual(
         answers,
-        kinds.map((kind) => `${kind.title}: ${expected(path, kind)}`),
+        asked.map((kind) => `${kind.title}: ${expected(path, kind)}`),
       )
     })
   }

@@ -1,7 +1,6 @@
 // The stock git client against a small server made of these parts, with refs in a map.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,9 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { createPlaces } from '../platform/places.ts'
+import { runProgram } from '../testing/programs.ts'
 import { createCloneCache } from './clones/cache.ts'
 import { cloneKey, runUploadPack } from './clones/upload-pack.ts'
 import type { Oid, RefName } from './names.ts'
@@ -207,7 +206,6 @@ after(async () => {
   assert.deepEqual(left, [])
 })
 
-const exec = promisify(execFile)
 const env = {
   PATH: process.env.PATH,
   HOME: root,
@@ -229,15 +227,28 @@ let clients = 0
 /** A client repository; `run` gives standard output and `fails` what the user is told. */
 function clientAt(version: number, dir = join(root, `client-${++clients}`)): Client {
   mkdirSync(dir, { recursive: true })
-  const config = ['-c', `protocol.version=${version}`, '-c', 'init.defaultBranch=main', '-c', 'gc.auto=0']
-  const run = async (...args: string[]) =>
-    (await exec('git', [...config, ...args], { cwd: dir, env, maxBuffer: 1 << 28 })).stdout.trim()
-  const fails = (...args: string[]) =>
-    run(...args).then(
-      () => assert.fail(`git ${args.join(' ')} should have failed`),
-      (error: { stderr?: string }) => error.stderr ?? String(error),
-    )
-  return { dir, run, fails }
+  const settings = [
+    `protocol.version=${version}`,
+    'init.defaultBranch=main',
+    // What it makes need be neither tidy nor safe.
+    'maintenance.auto=false',
+    'core.fsync=none',
+  ]
+  const git = (args: string[]) =>
+    runProgram(['git', ...settings.flatMap((setting) => ['-c', setting]), ...args], { cwd: dir, env })
+  return {
+    dir,
+    async run(...args) {
+      const { code, stdout, stderr } = await git(args)
+      assert.equal(code, 0, `git ${args.join(' ')}: ${stderr}`)
+      return stdout.toString().trim()
+    },
+    async fails(...args) {
+      const { code, stderr } = await git(args)
+      assert.notEqual(code, 0, `git ${args.join(' ')} should have failed`)
+      return stderr
+    },
+  }
 }
 
 async function cloneOf(name: string, version: number, ...args: string[]): Promise<Client> {
@@ -369,14 +380,11 @@ for (const version of [0, 1, 2]) {
 test('push options arrive, and progress is shown to the person', async () => {
   const { client, served, url } = await filled('options')
   await client.run('commit', '-q', '--allow-empty', '-m', 'x')
-  const pushed = await exec(
-    'git',
-    ['push', '--progress', '-o', 'ci.skip', '-o', 'topic=ünïcode', url, 'main'],
-    {
-      cwd: client.dir,
-      env,
-    },
+  const pushed = await runProgram(
+    ['git', 'push', '--progress', '-o', 'ci.skip', '-o', 'topic=ünïcode', url, 'main'],
+    { cwd: client.dir, env },
   )
+  assert.equal(pushed.code, 0, pushed.stderr)
   assert.deepEqual(served.lastPush?.options, ['ci.skip', 'topic=ünïcode'])
   assert.match(pushed.stderr, /remote: Checking the push/)
 })

@@ -1,11 +1,11 @@
 // For tests: a repository made and checked by the stock git command, in a directory that goes away.
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
 import { createGit, type OpenRepo, openRepo } from '../git/process/command.ts'
+import { runProgramSync } from './programs.ts'
 
 export interface TestRepo extends Disposable {
   root: string
@@ -39,14 +39,30 @@ const env = {
   GIT_COMMITTER_DATE: person.date,
 }
 
+interface Circumstances {
+  cwd?: string
+  /** In its environment. */
+  more?: Record<string, string>
+  input?: string | Uint8Array | undefined
+}
+
 export function createTestRepo(): TestRepo {
   const root = mkdtempSync(join(tmpdir(), 'trellis-git-'))
   const gitDir = join(root, 'repo.git')
-  const git: TestRepo['git'] = (args, input) =>
-    execFileSync('git', args, { cwd: gitDir, env, input, maxBuffer: 1 << 28, stdio: 'pipe' })
-      .toString()
-      .replace(/\n$/, '')
-  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', gitDir], { env })
+  const run = (
+    args: readonly string[],
+    { cwd = gitDir, more = {}, input = '' }: Circumstances = {},
+  ): string => {
+    const { code, stdout, stderr } = runProgramSync(['git', ...args], {
+      cwd,
+      env: { ...env, ...more },
+      input,
+    })
+    if (code !== 0) throw new Error(`git ${args.join(' ')} exited with ${code}: ${stderr}`)
+    return stdout.toString().replace(/\n$/, '')
+  }
+  const git: TestRepo['git'] = (args, input) => run(args, { input })
+  run(['init', '-q', '--bare', '-b', 'main', gitDir], { cwd: root })
   let made = 0
 
   return {
@@ -55,9 +71,8 @@ export function createTestRepo(): TestRepo {
     repo: openRepo(createGit(), gitDir),
     git,
     commit(files, ...parents) {
-      const index = { ...env, GIT_INDEX_FILE: join(root, `index-${++made}`) }
-      const inIndex = (args: string[], input?: string) =>
-        execFileSync('git', args, { cwd: gitDir, env: index, input }).toString().trim()
+      const index = { GIT_INDEX_FILE: join(root, `index-${++made}`) }
+      const inIndex = (args: string[], input?: string) => run(args, { more: index, input })
       if (parents[0]) inIndex(['read-tree', parents[0]])
       for (const [path, content] of Object.entries(files)) {
         const remove = content === undefined
@@ -74,7 +89,7 @@ export function createTestRepo(): TestRepo {
     },
     adopt(packDir) {
       for (const file of readdirSync(packDir))
-        execFileSync('cp', [join(packDir, file), join(gitDir, 'objects/pack')])
+        copyFileSync(join(packDir, file), join(gitDir, 'objects/pack', file))
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { runProgramSync } from '../../testing/programs.ts'
 import type { Oid, RefName } from '../names.ts'
 import { advertise, answerLsRefs, parseProtocolVersion, type Ref, type RefList } from './advertisement.ts'
 
@@ -21,15 +21,18 @@ const env = {
 }
 
 function git(dir: string, args: string[], more: { input?: string; version?: number } = {}): string {
-  return execFileSync('git', ['-C', dir, ...args], {
-    input: more.input ?? '',
+  const { code, stdout, stderr } = runProgramSync(['git', ...args], {
+    cwd: dir,
+    input: more.input,
     env: { ...env, GIT_PROTOCOL: `version=${more.version ?? 0}` },
-  }).toString()
+  })
+  assert.equal(code, 0, stderr)
+  return stdout.toString()
 }
 
 before(() => {
   for (const dir of [full, empty]) {
-    execFileSync('git', ['init', '-q', '-b', 'main', '--bare', dir], { env })
+    git(root, ['init', '-q', '-b', 'main', '--bare', dir])
     git(dir, ['config', 'uploadpack.allowFilter', 'true'])
     git(dir, ['config', 'uploadpack.allowAnySHA1InWant', 'true'])
     git(dir, ['config', 'receive.advertisePushOptions', 'true'])
