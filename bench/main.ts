@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
+import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
+import { promotions } from './promotions.ts'
 import { recordPage } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
@@ -25,6 +27,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'fan-out-10': fanOutTo10,
   'fan-out-100': fanOutTo100,
   ...attacks,
+  ...promotions,
 }
 
 const wanted = process.argv.slice(2)
@@ -52,6 +55,7 @@ try {
   }
 } finally {
   await closeStage()
+  await closeBenchPostgres()
 }
 
 console.table(

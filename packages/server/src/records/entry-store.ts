@@ -14,7 +14,8 @@ export async function deleteEntries(
   await tx
     .deleteFrom('record_entries')
     .where('record_id', 'in', recordIds)
-    .where('index_id', 'in', indexIds)
+    // Not as it stands: SQLite would rather go through all entries of an index than look up many rows.
+    .where((eb) => eb(eb(eb.ref('index_id'), '||', eb.val('')), 'in', indexIds))
     .execute()
 }
 
