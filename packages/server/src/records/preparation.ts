@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { createBatches } from '../platform/batches.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
@@ -44,6 +44,8 @@ export interface Preparation {
   fresh: readonly Index[]
   /** Whether rows have to be looked at at all. */
   looksAtRows: boolean
+  /** Rows written after that may have been looked at before. */
+  begunAt: number
   /** Rows written up to there have been looked at. */
   caughtUpTo: number
   /** Places of rows that did not fit when they were looked at. */
@@ -52,8 +54,6 @@ export interface Preparation {
   shared: Map<string, { indexId: string; key: string; field: string }>
 }
 
-/** Short transactions: writers are waiting. */
-const BATCH = 200
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
 
@@ -98,7 +98,7 @@ export function createPreparations({
     })
     await entryStore.deleteEntries(
       tx,
-      read.map(({ id }) => id),
+      rows.filter(({ change }) => change > preparation.begunAt).map(({ id }) => id),
       fresh.map(({ id }) => id),
     )
     await entryStore.insertEntries(
@@ -169,6 +169,7 @@ export function createPreparations({
         indexes,
         fresh,
         looksAtRows: fresh.length > 0 || checks.length > 0,
+        begunAt: current.row.changes,
         caughtUpTo: 0,
         unfit: new Set(),
         shared: new Map(),
@@ -177,18 +178,18 @@ export function createPreparations({
 
     /** Looks at all rows, and then at those that were written meanwhile, until hardly any are. */
     async catchUp(preparation: Preparation, signal?: AbortSignal): Promise<void> {
+      const batches = createBatches()
       for (let isLast = !preparation.looksAtRows; !isLast; ) {
         signal?.throwIfAborted()
         const fresh = preparation.fresh.map(({ id }) => id)
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
           await entryStore.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
-          return lookIn(tx, preparation, { collection, most: BATCH })
+          return batches.take((most) => lookIn(tx, preparation, { collection, most }))
         })
         preparation.caughtUpTo = looked.caughtUpTo
         isLast = looked.isLast
-        // SQLite answers at once: without this nothing else would get its turn.
-        await setImmediate()
+        await batches.rest()
       }
     },
 

@@ -25,7 +25,8 @@ export interface Planned {
   entry: MigrationPlanEntry
 }
 
-const PIECE = 500
+/** To read more at once would keep others waiting. */
+const PIECE = 200
 
 export async function planMigrations(
   db: Db,
