@@ -3,10 +3,11 @@ import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
 import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
+import { extensionsList } from './extensions.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { promotions } from './promotions.ts'
-import { recordPage } from './records.ts'
+import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 
@@ -22,6 +23,9 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   fork,
   'rare-events': rareEvents,
   'record-page': recordPage,
+  'record-writes': recordWrites,
+  'record-writes-of-many': recordWritesOfMany,
+  'extensions-list': extensionsList,
   'webhook-deliveries': webhookDeliveries,
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,
