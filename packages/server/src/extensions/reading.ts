@@ -44,8 +44,15 @@ export interface Reading {
 
 export type CommitReader = ReturnType<typeof createCommitReader>
 
+const PARSED_KEPT = 2000
+const PARSED_KEPT_BYTES = 32 * 1024 * 1024
+
 /** What the commit declares, straight from its objects. What is wrong with one folder says nothing about another. */
 export function createCommitReader() {
+  const readings = createRecent<Oid, { reading: Reading; bytes: number }>({
+    maxEntries: PARSED_KEPT,
+    weight: { of: ({ bytes }) => bytes + 1000, max: PARSED_KEPT_BYTES },
+  })
   const extensions = createFolderReader<ExtensionDescriptor>({
     root: 'extensions',
     file: 'extension.json',
@@ -59,16 +66,23 @@ export function createCommitReader() {
     parse: (file, _name, bytes) => parseWebhook(file, bytes),
   })
 
-  return async (objects: ObjectReader, commit: Oid): Promise<Reading> => {
-    const root = await objects.findDirectory(commit)
-    if (!root) throw new ObjectMissing(commit)
-    const [found, hooks] = [await extensions(objects, root), await webhooks(objects, root)]
-    const { kept, problems } = withoutSecondRecords(found.found)
-    return {
-      extensions: kept,
-      webhooks: hooks.found,
-      problems: [...found.problems, ...problems, ...hooks.problems],
-    }
+  return {
+    /** What was read of it before, without looking at an object. */
+    recall: (commit: Oid): Reading | undefined => readings.get(commit)?.reading,
+
+    async read(objects: ObjectReader, commit: Oid): Promise<Reading> {
+      const root = await objects.findDirectory(commit)
+      if (!root) throw new ObjectMissing(commit)
+      const [found, hooks] = [await extensions(objects, root), await webhooks(objects, root)]
+      const { kept, problems } = withoutSecondRecords(found.found)
+      const reading = {
+        extensions: kept,
+        webhooks: hooks.found,
+        problems: [...found.problems, ...problems, ...hooks.problems],
+      }
+      readings.set(commit, { reading, bytes: found.bytes + hooks.bytes })
+      return reading
+    },
   }
 }
 
@@ -85,9 +99,6 @@ interface Folders<Descriptor> {
   /** What it takes to keep this. */
   bytes: number
 }
-
-const PARSED_KEPT = 2000
-const PARSED_KEPT_BYTES = 32 * 1024 * 1024
 
 function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descriptor>) {
   /** By the id of the file and the name it is read under: most commits change none of them. */
