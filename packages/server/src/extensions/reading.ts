@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { ExtensionName } from '@trellis/contract'
 import { type Oid, parseTreePath } from '../git/names.ts'
 import type { TreeEntry } from '../git/objects/format.ts'
@@ -12,6 +12,8 @@ import type { Problem } from './problems.ts'
 const MAX_EXTENSIONS = 256
 const MAX_WEBHOOKS = 64
 const MAX_DESCRIPTOR_BYTES = 64 * 1024
+/** Most take a tenth of it. */
+const SLOW_MS = 3
 /** Folders that are looked into; there may be some without a descriptor. */
 const MAX_FOLDERS = 1024
 
@@ -141,11 +143,13 @@ function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descrip
     if (known) return known
     const bytes = await objects.findBlob(descriptor.oid, MAX_DESCRIPTOR_BYTES)
     if (!bytes) throw new ObjectMissing(descriptor.oid)
+    const began = performance.now()
     const result = parse(descriptorPath, entry.name, bytes)
+    const tookMs = performance.now() - began
     const read = { result, bytes: bytes.length }
     parsed.set(key, read)
-    // To check one may take milliseconds, and others wait.
-    await setImmediate()
+    // One that is made to take long may be followed by a thousand of the same, and others wait.
+    await (tookMs > SLOW_MS ? sleep(tookMs) : setImmediate())
     return read
   }
 
