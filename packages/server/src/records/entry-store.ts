@@ -33,6 +33,23 @@ const otherWithKey = prepared((db: Db, wanted: { indexId: string; key: string; s
 export const isKeyTaken = async (q: Db, wanted: { indexId: string; key: string; seq: number }) =>
   (await otherWithKey(q, wanted)).length > 0
 
+/** Those of the keys that more than one row has. */
+export async function listShared(
+  q: Db,
+  indexId: string,
+  keys: readonly string[],
+): Promise<{ key: string }[]> {
+  if (keys.length === 0) return []
+  return q
+    .selectFrom('record_entries')
+    .select('key')
+    .where('index_id', '=', indexId)
+    .where('key', 'in', keys)
+    .groupBy('key')
+    .having((eb) => eb.fn.countAll<number>(), '>', 1)
+    .execute()
+}
+
 /** The places of rows with exactly this key, in order. */
 export const listByKey = prepared(
   (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>

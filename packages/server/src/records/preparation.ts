@@ -106,13 +106,11 @@ export function createPreparations({
       read.flatMap((row) => entriesOf(fresh, row, row.data)),
     )
     // Of two rows with one value, the one that is looked at last finds the other.
-    for (const index of fresh)
-      for (const { seq, data } of read) {
-        if (!isHeldUnique(index, data)) continue
-        const key = keyIn(index, data)
-        if (await entryStore.isKeyTaken(tx, { indexId: index.id, key, seq }))
-          shared.set(`${index.id} ${key}`, { indexId: index.id, key, field: index.fields[0] ?? '' })
-      }
+    for (const index of fresh) {
+      const keys = read.filter(({ data }) => isHeldUnique(index, data)).map(({ data }) => keyIn(index, data))
+      for (const { key } of await entryStore.listShared(tx, index.id, keys))
+        shared.set(`${index.id} ${key}`, { indexId: index.id, key, field: index.fields[0] ?? '' })
+    }
     return { caughtUpTo: rows.at(-1)?.change ?? after, isLast: rows.length < limit }
   }
 
