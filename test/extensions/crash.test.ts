@@ -174,10 +174,9 @@ onEachDatabase('killing the server while it promotes', (create) => {
       count: 0,
     }))
     for (const { code } of items) acknowledged.set(code, 0)
-    await stream(
-      `import?name=${name}&record=${record}`,
-      items.map((item) => `${JSON.stringify({ data: item })}\n`).join(''),
-    )
+    const lines = items.map((item) => `${JSON.stringify({ data: item })}\n`)
+    for (let at = 0; at < ROWS; at += 5000)
+      await stream(`import?name=${name}&record=${record}`, lines.slice(at, at + 5000).join(''))
   })
   after(async () => {
     await server.stop()

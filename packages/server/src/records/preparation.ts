@@ -54,6 +54,8 @@ export interface Preparation {
   shared: Map<string, { indexId: string; key: string; field: string }>
 }
 
+/** Of those laps that are not over by themselves. */
+const FIRST_STRIDE = 20
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
 
@@ -177,16 +179,24 @@ export function createPreparations({
     /** Looks at all rows, and then at those that were written meanwhile, until hardly any are. */
     async catchUp(preparation: Preparation, signal?: AbortSignal): Promise<void> {
       const batches = createBatches()
+      // Where writers are faster, each lap is run in longer strides than the one before, until they are not.
+      const lap = { to: preparation.begunAt, stride: 0 }
       for (let isLast = !preparation.looksAtRows; !isLast; ) {
         signal?.throwIfAborted()
         const fresh = preparation.fresh.map(({ id }) => id)
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
           await entryStore.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
-          return batches.take((most) => lookIn(tx, preparation, { collection, most }))
+          const look = (most: number) =>
+            lookIn(tx, preparation, { collection, most: Math.max(most, lap.stride) })
+          return { ...(await batches.take(look)), written: collection.row.changes }
         })
         preparation.caughtUpTo = looked.caughtUpTo
         isLast = looked.isLast
+        if (looked.caughtUpTo >= lap.to) {
+          lap.to = looked.written
+          lap.stride = Math.min(LAST_BATCH, 2 * lap.stride || FIRST_STRIDE)
+        }
         await batches.rest()
       }
     },
