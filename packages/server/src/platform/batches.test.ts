@@ -17,12 +17,12 @@ describe('batches', () => {
   }
 
   it('grow while they take less than their share, and no further', async () => {
-    assert.deepEqual(await sizesOf(0, 0, 0, 0, 0, 0, 0, 0), [10, 20, 40, 80, 160, 320, 500, 500])
-    assert.deepEqual(await sizesOf(0.05, 0.05, 0.05, 0.05, 0.05), [10, 20, 40, 60, 60])
+    assert.deepEqual(await sizesOf(0, 0, 0, 0, 0, 0), [50, 100, 200, 400, 500, 500])
+    assert.deepEqual(await sizesOf(0.02, 0.02, 0.02, 0.02), [50, 100, 150, 150])
   })
 
   it('shrink where they take more, to a few', async () => {
-    assert.deepEqual(await sizesOf(0, 0, 0, 0.1, 0.1, 1, 1), [10, 20, 40, 80, 40, 30, 15])
-    assert.deepEqual(await sizesOf(9, 9, 9), [10, 10, 10])
+    assert.deepEqual(await sizesOf(0, 0, 0, 0.01, 0.02, 1, 1), [50, 100, 200, 400, 300, 150, 75])
+    assert.deepEqual(await sizesOf(9, 9, 9), [50, 50, 50])
   })
 })

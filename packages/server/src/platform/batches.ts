@@ -4,7 +4,8 @@ import { type Stopwatch, systemStopwatch } from './clock.ts'
 /** How long one transaction of many may take: whoever writes meanwhile waits for it. */
 const SHARE_MS = 3
 const LONGEST_REST_MS = 30
-const LEAST = 10
+/** To begin and end a transaction takes as long as some rows do. */
+const LEAST = 50
 const MOST = 500
 
 /**

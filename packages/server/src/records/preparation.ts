@@ -55,7 +55,7 @@ export interface Preparation {
 }
 
 /** Of those laps that are not over by themselves. */
-const FIRST_STRIDE = 20
+const FIRST_STRIDE = 100
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
 
