@@ -48,6 +48,7 @@ export async function runTrellis(postgres?: string): Promise<Trellis> {
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_ORG_MAX_REPOS: '10000000',
       TRELLIS_ORG_MAX_BYTES: '100000000000000',
+      TRELLIS_RECORD_MAX_ROWS: '10000000',
     },
   })
   return {

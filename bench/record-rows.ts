@@ -29,6 +29,8 @@ export async function fillRecords(trellis: Trellis, filling: Filling): Promise<v
     db.exec('begin immediate')
     for (const statement of statements) db.exec(statement)
     db.exec('commit')
+    // The server would find a log of hundreds of megabytes.
+    db.exec('pragma wal_checkpoint(truncate)')
     return
   }
   const client = new pg.Client(trellis.postgres)
