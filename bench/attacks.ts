@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { pushHostileExtensions } from '../test/extensions/hostile-extensions.ts'
 import { createBystander } from '../test/git/bystander.ts'
 import {
   type Client,
@@ -153,6 +154,15 @@ const largeBodies: Attack = async ({ server, client }) => {
   return () => Promise.all(Object.keys(bodies).map(send))
 }
 
+const hostileExtensions: Attack = async ({ client, remote, call }) => {
+  let turn = 0
+  return async () => {
+    turn++
+    await pushHostileExtensions(client, remote, { turn })
+    await times(4, () => call('extensions/list', { name: NAME, ref: `hostile-${turn}` }))
+  }
+}
+
 const signUps: Attack = async ({ server }) => {
   let people = 0
   return () =>
@@ -174,5 +184,6 @@ export const attacks = {
   'beside-held-pushes': beside('another holds 100 pushes', heldPushes),
   'beside-many-refs': beside('another pushes 3,000 refs to 50 webhooks', manyRefs),
   'beside-large-bodies': beside('another sends bodies of 50 MB', largeBodies),
+  'beside-hostile-extensions': beside('another lists hostile extensions', hostileExtensions),
   'beside-sign-ups': beside('forty at once sign up', signUps),
 }

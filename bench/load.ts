@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Load {
   port: number
@@ -21,6 +22,30 @@ export async function load({ port, connections, seconds, next }: Load): Promise<
   return answered / ((performance.now() - started) / 1000)
 }
 
+/** Sends a request, waits a little after its answer, and so on, as long as it is wanted; gives how long each took. */
+export async function visit({
+  port,
+  restMs,
+  isWanted,
+  next,
+}: {
+  port: number
+  restMs: number
+  isWanted(): boolean
+  next(): string
+}): Promise<number[]> {
+  const times: number[] = []
+  let sent: number | undefined
+  await drive(port, async () => {
+    if (sent !== undefined) times.push(performance.now() - sent)
+    await sleep(restMs)
+    if (!isWanted()) return undefined
+    sent = performance.now()
+    return next()
+  })
+  return times
+}
+
 /** Sends these requests one after the other over one connection. */
 export async function converse(port: number, requests: readonly string[]): Promise<void> {
   const left = [...requests]
@@ -39,12 +64,13 @@ export function request(method: string, path: string, headers: Record<string, st
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
-function drive(port: number, next: () => string | undefined): Promise<number> {
+function drive(port: number, next: () => string | undefined | Promise<string | undefined>): Promise<number> {
   return new Promise((resolve, reject) => {
     let answered = 0
     let reader = new AnswerReader()
-    const send = () => {
-      const bytes = next()
+    const send = async () => {
+      const asked = next()
+      const bytes = typeof asked === 'object' ? await asked : asked
       if (bytes !== undefined) socket.write(bytes)
       else socket.end(() => resolve(answered))
     }

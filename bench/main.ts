@@ -1,10 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
+import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
+import { extensionsList } from './extensions.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
-import { recordPage } from './records.ts'
+import { promotions } from './promotions.ts'
+import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 
@@ -20,11 +23,15 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   fork,
   'rare-events': rareEvents,
   'record-page': recordPage,
+  'record-writes': recordWrites,
+  'record-writes-of-many': recordWritesOfMany,
+  'extensions-list': extensionsList,
   'webhook-deliveries': webhookDeliveries,
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,
   'fan-out-100': fanOutTo100,
   ...attacks,
+  ...promotions,
 }
 
 const wanted = process.argv.slice(2)
@@ -52,6 +59,7 @@ try {
   }
 } finally {
   await closeStage()
+  await closeBenchPostgres()
 }
 
 console.table(

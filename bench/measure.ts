@@ -15,6 +15,11 @@ export const median = (values: number[]): number => {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
+/** The value that so large a part of them, from 0 to 1, does not exceed. */
+export const quantile = (values: number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
+  Number.NaN
+
 /** Takes turns, so that what else the machine does falls on both, and gives the median of each. */
 export async function inTurns(
   rounds: number,

@@ -33,23 +33,28 @@ export async function runScript(
 export interface Trellis extends Running {
   key: string
   data: string
+  /** The address of its PostgreSQL, unless it uses SQLite. */
+  postgres?: string | undefined
 }
 
 /** A Trellis with its defaults, in a directory of its own, but for the limits that a benchmark would run into. */
-export async function runTrellis(): Promise<Trellis> {
+export async function runTrellis(postgres?: string): Promise<Trellis> {
   const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
   const running = await runScript('packages/server/src/main.ts', {
     env: {
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: data,
+      ...(postgres && { TRELLIS_DATABASE_URL: postgres }),
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_ORG_MAX_REPOS: '10000000',
       TRELLIS_ORG_MAX_BYTES: '100000000000000',
+      TRELLIS_RECORD_MAX_ROWS: '10000000',
     },
   })
   return {
     ...running,
     data,
+    postgres,
     key: (await readFile(join(data, 'owner.key'), 'utf8')).trim(),
     async stop() {
       await running.stop()

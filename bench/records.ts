@@ -1,38 +1,31 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { load, post } from './load.ts'
-import { inTurns, milliseconds, type Row } from './measure.ts'
-import { runTrellis } from './processes.ts'
+import { call } from './git-stage.ts'
+import { converse, load, post } from './load.ts'
+import { inTurns, milliseconds, perSecond, type Row } from './measure.ts'
+import { runScript, runTrellis, type Trellis } from './processes.ts'
+import { declared, fillRecords } from './record-rows.ts'
 
 const ROUNDS = 5
+const SECONDS = 1.5
 const FEW = 10_000
 const MANY = 1_000_000
-/** So many rows have a value, however many others there are. */
-const ROWS_OF_A_VALUE = 100
+const REPOS = Number(process.env.BENCH_REPOS ?? 10_000)
+const ROWS_A_REPO = 20
+const THREE_INDEXES = ['owner', 'area', 'owner,title']
 
-const declared = {
-  name: 'task',
-  fields: { title: { type: 'string' }, owner: { type: 'string' } },
-  indexes: ['owner'],
-}
+const authorized = (trellis: Trellis) => ({ authorization: `Bearer ${trellis.key}` })
 
 /** A page that an index finds, among a million rows against ten thousand. */
 export async function recordPage(): Promise<Row> {
   const trellis = await runTrellis()
   try {
-    const headers = { authorization: `Bearer ${trellis.key}` }
     for (const [name, rows] of Object.entries({ few: FEW, many: MANY })) {
-      const response = await fetch(`${trellis.url}/api/v1/repos/create`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ name }),
-      })
-      if (!response.ok) throw new Error(await response.text())
-      fill(join(trellis.data, 'trellis.db'), name, rows)
+      await call(trellis, 'repos/create', { name })
+      await fillRecords(trellis, { repos: [name], rows })
     }
     const reading = (name: string) => {
-      const page = { name, record: 'task', where: { owner: 'o7' }, limit: 50 }
-      const request = post('/api/v1/records/list', page, headers)
+      const page = { name, record: declared.name, where: { owner: 'owner7' }, limit: 50 }
+      const request = post('/api/v1/records/list', page, authorized(trellis))
       return async () =>
         1000 / (await load({ port: trellis.port, connections: 1, seconds: 1, next: () => request }))
     }
@@ -50,40 +43,66 @@ export async function recordPage(): Promise<Row> {
   }
 }
 
-/** As if the record had been promoted, and so many rows been written. */
-function fill(file: string, name: string, rows: number): void {
-  const db = new DatabaseSync(file, { timeout: 10_000 })
+let made = 0
+/** A new row of a repository. */
+const writing = (trellis: Trellis, name: string): string => {
+  const data = { title: `Number ${made++}`, owner: `owner${made % 100}`, area: `area${made % 10}` }
+  return post('/api/v1/records/create', { name, record: declared.name, data }, authorized(trellis))
+}
+
+/** Rows with an index, checks and events, against the same JSON put into a table of the same database. */
+export async function recordWrites(): Promise<Row> {
+  const trellis = await runTrellis()
+  const bare = await runScript('bench/peers/bare-insert.ts', { args: [join(trellis.data, 'trellis.db')] })
   try {
-    const repo = db.prepare('select id, org_id from repos where name = ?').get(name)
-    const [collection, index] = [`col_${name}`, `idx_${name}`]
-    const indexes = [{ id: index, fields: ['owner'], unique: false }]
-    db.exec('begin immediate')
-    db.prepare(
-      `insert into record_collections (id, repo_id, org_id, name, declared, schema_hash, in_force, version, upgrades,
-         indexes, row_count, bytes, reserved_bytes, changes, rewritten_to, created_at, updated_at)
-       values (?, ?, ?, 'task', ?, 'sha256:', 1, 1, '[]', ?, ?, 0, 0, ?, null, 0, 0)`,
-    ).run(
-      collection,
-      String(repo?.id),
-      String(repo?.org_id),
-      JSON.stringify(declared),
-      JSON.stringify(indexes),
-      rows,
-      rows,
-    )
-    const numbers = `with recursive numbers (seq) as (select 1 union all select seq + 1 from numbers where seq < ${rows})`
-    const owner = `'o' || (seq % ${rows / ROWS_OF_A_VALUE})`
-    db.prepare(
-      `${numbers} insert into records (id, collection_id, seq, change, version, revision, data, bytes, created_at, updated_at)
-       select 'rec_${name}' || seq, ?, seq, seq, 1, 1,
-         '{"title":"Number ' || seq || '","owner":"' || ${owner} || '"}', 300, 0, 0 from numbers`,
-    ).run(collection)
-    db.prepare(
-      `${numbers} insert into record_entries (index_id, key, seq, record_id)
-       select ?, '1' || ${owner} || char(1), seq, 'rec_${name}' || seq from numbers`,
-    ).run(index)
-    db.exec('commit')
+    await call(trellis, 'repos/create', { name: 'one' })
+    await fillRecords(trellis, { repos: ['one'], rows: FEW })
+    const against = (port: number) => () =>
+      load({ port, connections: 8, seconds: SECONDS, next: () => writing(trellis, 'one') })
+    // A server runs for weeks; its first seconds, in which Node compiles it, say little.
+    for (let i = 0; i < ROUNDS; i++) await against(trellis.port)()
+    const { ours, theirs } = await inTurns(ROUNDS, against(trellis.port), against(bare.port))
+    return {
+      work: 'records/create with an index',
+      peer: 'bare Node handler that inserts the JSON into the same SQLite',
+      ours: perSecond(ours),
+      theirs: perSecond(theirs),
+      ratio: ours / theirs,
+    }
   } finally {
-    db.close()
+    await bare.stop()
+    await trellis.stop()
+  }
+}
+
+/** A write where ten thousand repositories have three indexes each, against one where a single one has. */
+export async function recordWritesOfMany(): Promise<Row> {
+  const servers = [await runTrellis(), await runTrellis()]
+  try {
+    const [few, many] = await Promise.all(
+      servers.map(async (trellis, i) => {
+        const repos = Array.from({ length: i === 0 ? 1 : REPOS }, (_, n) => `repo-${n}`)
+        const creating = repos.map((name) => post('/api/v1/repos/create', { name }, authorized(trellis)))
+        await converse(trellis.port, creating)
+        await fillRecords(trellis, { repos, rows: ROWS_A_REPO, indexes: THREE_INDEXES })
+        let turn = 0
+        // Another repository each time, all over the tables.
+        const next = () => writing(trellis, repos[(turn++ * 7919) % repos.length] ?? '')
+        return async () => 1000 / (await load({ port: trellis.port, connections: 1, seconds: SECONDS, next }))
+      }),
+    )
+    if (!few || !many) throw new Error('two servers were started')
+    for (let i = 0; i < ROUNDS; i++) await inTurns(1, many, few)
+    const { ours, theirs } = await inTurns(ROUNDS, many, few)
+    return {
+      work: `records/create, each in another of ${REPOS.toLocaleString('en')} repositories with 3 indexes`,
+      peer: 'the same in the only one',
+      ours: milliseconds(ours),
+      theirs: milliseconds(theirs),
+      ratio: theirs / ours,
+      goal: 0.77,
+    }
+  } finally {
+    for (const server of servers) await server.stop()
   }
 }

@@ -183,6 +183,8 @@ const TESTED_ALONE = [
   'db/open-transactions.ts NestedTransaction',
   'doors/entry/client-address.ts addressKey',
   'doors/pages/login.ts localPath',
+  'extensions/descriptor-docs.ts DESCRIPTORS_PAGE',
+  'extensions/descriptor-docs.ts descriptorsPage',
   'extensions/schema-files.ts schemaFiles',
   'git/objects/format.ts cleanMessage',
   'operations/implement.ts allOperations',

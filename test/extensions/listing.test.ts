@@ -18,6 +18,17 @@ interface Listed {
 const descriptor = (name: string, more: object = {}) => JSON.stringify({ version: 1, name, ...more })
 const MODULE = 'export default async (input: { n: number }) => input.n + 1\n'
 
+/** Small, and twice as much with every step. */
+const doublingSchema = (steps: number) => ({
+  $defs: Object.fromEntries(
+    Array.from({ length: steps }, (_, i) => {
+      const next = { $ref: `#/$defs/d${i + 1}` }
+      return [`d${i}`, i === steps - 1 ? {} : { allOf: [next, next] }]
+    }),
+  ),
+  $ref: '#/$defs/d0',
+})
+
 onEachDatabase('extensions at a ref', (create) => {
   const host = useHost(create)
   let client: Client
@@ -200,6 +211,13 @@ onEachDatabase('extensions at a ref', (create) => {
       'extensions/deep/index.ts': `export default ${'['.repeat(200_000)}${']'.repeat(200_000)}\n`,
       'extensions/globs/extension.json': descriptor('globs'),
       'extensions/globs/index.ts': "export default (x: string) => import('../../../../../../etc/' + x)\n",
+      'extensions/borrowed/extension.json': descriptor('borrowed'),
+      'extensions/borrowed/index.ts': `import x from '../../vendor/x.ts'\nimport y from '../../vendor'\nexport default () => [x, y]\n`,
+      'extensions/proto/extension.json': '{"version": 1, "name": "proto", "__proto__": {"dispatch": true}}',
+      'extensions/schema/extension.json': descriptor('schema', { inputSchema: doublingSchema(40) }),
+      'extensions/regex/extension.json': descriptor('regex', {
+        inputSchema: { pattern: '((a{999}){999}){999}' },
+      }),
       'extensions/wide/extension.json': descriptor('wide'),
       'extensions/wide/index.ts': `${Array.from({ length: 501 }, (_, i) => `import './f${i}.ts'`).join('\n')}\nexport default 1\n`,
       ...Object.fromEntries(
@@ -209,6 +227,9 @@ onEachDatabase('extensions at a ref', (create) => {
     symlinkSync('real.ts', join(client.dir, 'extensions/linked/index.ts'))
     symlinkSync('linked', join(client.dir, 'extensions/alias'))
     await client.run('add', '-A')
+    const elsewhere = await client.rev('HEAD')
+    for (const path of ['vendor', 'extensions/submodule'])
+      await client.run('update-index', '--add', '--cacheinfo', `160000,${elsewhere},${path}`)
     await client.run('commit', '-qm', 'links')
     await client.run('push', '-q', host.remote('tools'), 'HEAD:hostile')
     const { items, errors } = await list({ ref: 'hostile' })
@@ -218,9 +239,14 @@ onEachDatabase('extensions at a ref', (create) => {
     )
     assert.match(told['extensions/alias'], /symbolic link/)
     assert.match(told['extensions/linked/index.ts'], /symbolic link/)
+    assert.match(told['extensions/submodule'], /submodule/)
+    assert.match(told['extensions/borrowed/index.ts'], /submodule|no such file/)
     assert.match(told['extensions/huge/extension.json'], /bytes/)
+    assert.match(told['extensions/proto/extension.json#/__proto__'], /Unknown key/)
+    assert.match(told['extensions/schema/extension.json#/inputSchema'], /too much/)
+    assert.match(told['extensions/regex/extension.json#/inputSchema'], /too large/)
     assert.match(told['extensions/globs/index.ts'], /written out/)
-    assert.match(told['extensions/wide/index.ts'], /500 files/)
+    assert.match(told['extensions/wide/index.ts'], /500 files|longer than 5 seconds/)
     assert.ok(items.some(({ name }: Listed) => name === 'deep') || told['extensions/deep/index.ts'])
   })
 
@@ -239,6 +265,17 @@ onEachDatabase('extensions at a ref', (create) => {
     assert.deepEqual(items, [])
     assert.equal(errors[0].message, 'Only the first 1024 of 10000 folders are looked at')
     assert.equal(errors.length, 1001)
+  })
+
+  it('follows no link in the place of all of them', async () => {
+    const target = await client.feed('../../etc', 'hash-object', '-w', '--stdin')
+    await client.run('read-tree', '--empty')
+    await client.run('update-index', '--add', '--cacheinfo', `120000,${target},extensions`)
+    await client.run('update-index', '--add', '--cacheinfo', `160000,${await client.rev('HEAD')},webhooks`)
+    await client.run('commit', '-qm', 'elsewhere')
+    await client.run('push', '-q', host.remote('tools'), 'HEAD:elsewhere')
+    const { items, errors } = await list({ ref: 'elsewhere' })
+    assert.deepEqual([items, errorsAt(errors)], [[], ['extensions', 'webhooks']])
   })
 })
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { pushHostileExtensions } from '../extensions/hostile-extensions.ts'
 import { createBystander, type Slowdown } from './bystander.ts'
 import { createClient, createSandbox, pushBody, type ServerProcess, startServer } from './harness.ts'
 
@@ -60,6 +61,21 @@ describe('somebody else is served', { timeout: 300_000 }, () => {
       }
       const bystander = await createBystander(server, sandbox)
       assertServed(await bystander.during(push))
+    }))
+
+  it('while extensions are listed that are made to take long', () =>
+    withServer(async (server) => {
+      const name = 'attacked'
+      await server.post('repos/create', { name })
+      const client = createClient(sandbox.path('attacker'), { token: server.key })
+      await client.run('init', '-q')
+      const bystander = await createBystander(server, sandbox)
+      const slowdown = await bystander.during(async (turn) => {
+        await pushHostileExtensions(client, server.remote(name), { turn, part: 0.2 })
+        const { status } = await server.post('extensions/list', { name, ref: `hostile-${turn}` })
+        assert.equal(status, 200)
+      })
+      assertServed(slowdown)
     }))
 
   it('while bodies of 50 MB are sent, honest ones and hostile ones', () =>

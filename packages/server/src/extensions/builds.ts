@@ -6,6 +6,7 @@ import type { Clock, Stopwatch } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
 import type { Places } from '../platform/places.ts'
+import { createRecent } from '../platform/recent.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
@@ -21,6 +22,7 @@ const MAX_BUNDLE_BYTES = 4 * 1024 * 1024
 const REQUEST_MS = 60_000
 /** A build that took too long may have been unlucky. */
 const RETRY_MS = 10 * 60_000
+const FITTING_KEPT = 20_000
 const TOUCH_EVERY_MS = 24 * 60 * 60_000
 
 /** A module that is to be built from the files of a commit. */
@@ -61,6 +63,9 @@ export function createBuilds(deps: {
   onStored(bytes: number): void
 }) {
   const { database, repositories, builder, bundles, pool, room, clock, stopwatch, onStored } = deps
+
+  /** Whether what a build has seen outside of its folder is in a commit: neither changes any more. */
+  const fitting = createRecent<string, boolean>({ maxEntries: FITTING_KEPT })
 
   /** Builds anew, whatever is known. */
   async function build(
@@ -122,6 +127,30 @@ export function createBuilds(deps: {
     )
   }
 
+  /** Tells which of the builds are of what is in the commit. */
+  async function findOf(
+    repo: RepoRow,
+    commit: Oid,
+    rows: readonly store.BuildRow[],
+    signal: AbortSignal,
+  ): Promise<(row: store.BuildRow) => boolean> {
+    const keyOf = ({ folder, variant }: store.BuildRow) => `${commit} ${folder} ${variant}`
+    const found = new Map(rows.map((row) => [row, fitting.get(keyOf(row))]))
+    const unknown = rows.filter((row) => found.get(row) === undefined)
+    if (unknown.length > 0)
+      await repositories.withGit(repo, signal, (opened) =>
+        withObjects(opened, async (objects) => {
+          const isThere = createLookup(objects, commit)
+          for (const row of unknown) {
+            const isFitting = await isThere(JSON.parse(row.outside) as Outside)
+            fitting.set(keyOf(row), isFitting)
+            found.set(row, isFitting)
+          }
+        }),
+      )
+    return (row) => found.get(row) === true
+  }
+
   /** What is known of the modules, without building any. */
   async function recall(repo: RepoRow, commit: Oid, modules: readonly Module[], signal: AbortSignal) {
     const keys = new Map<string, Module>(modules.map((module) => [folderKey(module), module]))
@@ -134,13 +163,8 @@ export function createBuilds(deps: {
     }
     for (const row of fresh) if (row.outside === '[]') take(row)
     const others = fresh.filter(({ outside }) => outside !== '[]')
-    if (others.length > 0)
-      await repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const isThere = createLookup(objects, commit)
-          for (const row of others) if (await isThere(JSON.parse(row.outside) as Outside)) take(row)
-        }),
-      )
+    const isOf = await findOf(repo, commit, others, signal)
+    for (const row of others) if (isOf(row)) take(row)
     const idle = rows.filter(({ used_at }) => used_at < clock() - TOUCH_EVERY_MS)
     if (idle.length > 0)
       await database.transact((tx) =>

@@ -10,40 +10,78 @@ const fieldName = z
   .regex(/^[A-Za-z][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, starting with a letter')
   .refine((name) => !(name in Object.prototype), 'This name is taken by JavaScript: choose another')
 
-const common = { required: z.boolean().optional(), unique: z.boolean().optional() }
-const length = { maxLength: z.int().min(1).max(1_000_000).optional() }
-const range = { min: z.number().optional(), max: z.number().optional() }
+const common = {
+  required: z.boolean().optional().describe('Whether every row has a value.'),
+  unique: z.boolean().optional().describe('Whether no two rows have the same value.'),
+}
+const length = { maxLength: z.int().min(1).max(1_000_000).optional().describe('In code points.') }
+const range = {
+  min: z.number().optional().describe('The lowest value.'),
+  max: z.number().optional().describe('The highest value.'),
+}
+const type = <T extends z.ZodType>(of: T) => of.describe('What the field holds.')
+const fallback = <T extends z.ZodType>(of: T) =>
+  of.optional().describe('What a new row has when nothing is given.')
 
 const RecordField = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.enum(['string', 'text']), ...common, ...length, default: z.string().optional() }),
-  z.strictObject({ type: z.literal('integer'), ...common, ...range, default: z.int().optional() }),
-  z.strictObject({ type: z.literal('number'), ...common, ...range, default: z.number().optional() }),
-  z.strictObject({ type: z.literal('timestamp'), ...common, ...range, default: z.int().optional() }),
-  z.strictObject({ type: z.literal('boolean'), ...common, default: z.boolean().optional() }),
-  z.strictObject({ type: z.literal('json'), required: common.required, default: z.unknown() }),
   z.strictObject({
-    type: z.literal('enum'),
+    type: type(z.enum(['string', 'text'])),
     ...common,
-    values: z.array(z.string().min(1).max(200)).min(1).max(256),
+    ...length,
+    default: fallback(z.string()),
+  }),
+  z.strictObject({ type: type(z.literal('integer')), ...common, ...range, default: fallback(z.int()) }),
+  z.strictObject({ type: type(z.literal('number')), ...common, ...range, default: fallback(z.number()) }),
+  z.strictObject({ type: type(z.literal('timestamp')), ...common, ...range, default: fallback(z.int()) }),
+  z.strictObject({ type: type(z.literal('boolean')), ...common, default: fallback(z.boolean()) }),
+  z.strictObject({
+    type: type(z.literal('json')),
+    required: common.required,
+    default: fallback(z.unknown()),
+  }),
+  z.strictObject({
+    type: type(z.literal('enum')),
+    ...common,
+    values: z.array(z.string().min(1).max(100)).min(1).max(200).describe('All it may be.'),
     transitions: z
       .record(z.string(), z.array(z.string()))
       .optional()
-      .describe('From a value to those that may follow it.'),
-    default: z.string().optional(),
+      .describe('From a value to those that may follow it. Any may when left out.'),
+    default: fallback(z.string()),
   }),
-  z.strictObject({ type: z.literal('ref'), ...common, record: RecordName, default: z.string().optional() }),
+  z.strictObject({
+    type: type(z.literal('ref')),
+    ...common,
+    record: RecordName.describe('The record whose rows it refers to.'),
+  }),
 ])
 
 const Record = z
   .strictObject({
-    name: RecordName.max(64),
-    fields: z.record(fieldName, RecordField),
-    indexes: z.array(z.string()).optional().describe('Fields to look rows up by; `a,b` for two together.'),
+    name: RecordName.max(64).describe(
+      'What rows are asked for by. One extension of a repository declares it.',
+    ),
+    fields: z
+      .record(fieldName, RecordField)
+      .describe('What rows hold, by the names of the fields; up to 64.'),
+    indexes: z
+      .array(z.string())
+      .optional()
+      .describe('Up to 16 lists of fields that rows are looked up by: `a`, or `a,b` for two together.'),
     hooks: z
-      .strictObject({ onCreate: z.boolean().optional(), onTransition: z.boolean().optional() })
+      .strictObject({
+        onCreate: z.boolean().optional().describe('Every new row starts a run.'),
+        onTransition: z
+          .boolean()
+          .optional()
+          .describe('Every change of a value that has `transitions` starts a run.'),
+      })
       .optional()
       .describe('What starts a run of this extension.'),
-    drop: z.array(z.string()).optional().describe('Fields that are gone and whose data may go with them.'),
+    drop: z
+      .array(z.string())
+      .optional()
+      .describe('Fields that are gone and whose data may go with them. No part of the schema.'),
   })
   .describe('A collection of rows that this extension declares.')
 export type DeclaredRecord = z.infer<typeof Record>
@@ -51,14 +89,21 @@ export type DeclaredRecord = z.infer<typeof Record>
 const Patterns = z.array(z.string())
 
 const On = z.strictObject({
-  push: z.strictObject({ branches: Patterns.optional(), paths: Patterns.optional() }).optional(),
+  push: z
+    .strictObject({
+      branches: Patterns.optional().describe('Patterns of short names. Any ref when left out.'),
+      paths: Patterns.optional().describe('Patterns of files, one of which must have changed.'),
+    })
+    .optional()
+    .describe('Pushes.'),
   event: z
     .strictObject({
-      types: z.array(z.string()).min(1).max(32),
-      subject: z.string().min(1).optional(),
-      from: z.string().min(1).optional(),
+      types: z.array(z.string()).min(1).max(32).describe('Types of events, or patterns: `git.*`.'),
+      subject: z.string().min(1).optional().describe('A pattern of what it is about: `task/*`.'),
+      from: z.string().min(1).optional().describe('A kind of actor, the id of one, or both: `agent:reg_…`.'),
     })
-    .optional(),
+    .optional()
+    .describe('Events of the repository.'),
 })
 
 /** Host names, with `*.` before them for all below. */
@@ -91,21 +136,30 @@ const isInside = (path: string) =>
 export const ExtensionDescriptor = z
   .strictObject({
     $schema: z.string().optional().describe('For editors.'),
-    version: AnyJson.meta({ description: "The author's, any JSON.", examples: [1, '1.2.0'] }),
+    version: AnyJson.meta({ description: "The author's.", examples: [1, '1.2.0'] }),
     name: ExtensionName.describe('That of the folder.'),
-    description: z.string().max(512).optional(),
+    description: z.string().max(512).optional().describe('For whoever looks at the list.'),
     runtime: Runtime.optional().describe('Where it runs; `worker` when left out.'),
     module: ModulePath.optional().describe('The file whose default export is run; `index.ts` when left out.'),
     dispatch: z.boolean().optional().describe('Whether it may be run on request.'),
-    capabilities: z.array(Capability).max(100).optional().describe('All that a run can reach.'),
+    capabilities: z
+      .array(Capability)
+      .max(100)
+      .optional()
+      .describe('All that a run can reach: what is not here is not there.'),
     inputSchema: JsonObject.optional().describe('A JSON Schema that the input of a run must meet.'),
     outputSchema: JsonObject.optional().describe('A JSON Schema that the output of a run must meet.'),
     record: Record.optional(),
     on: On.optional().describe('What starts a run: pushes, events, or either.'),
     daemon: z
       .strictObject({
-        scheduleIntervalMinutes: z.int().min(5).max(525_600),
-        onEventTypes: z.array(z.string().min(1)).min(1).max(32).optional(),
+        scheduleIntervalMinutes: z.int().min(5).max(525_600).describe('How often it is woken.'),
+        onEventTypes: z
+          .array(z.string().min(1))
+          .min(1)
+          .max(32)
+          .optional()
+          .describe('Types of events that wake it as well, or patterns.'),
       })
       .optional()
       .describe('Wakes it by the clock, and by events.'),

@@ -147,6 +147,10 @@ describe('the schemas in an extension.json', () => {
     const large = `(${'a'.repeat(90)}){1000}`
     assert.deepEqual(at({ pattern: large }), ['#/inputSchema'])
     assert.deepEqual(at({ pattern: '((a{1000}){1000}){1000}' }), ['#/inputSchema'])
+    const classes = Array.from({ length: 600 }, (_, i) => ({ pattern: `\\p{L}${i}` }))
+    assert.deepEqual(at({ allOf: classes }), ['#/inputSchema'])
+    assert.deepEqual(at({ allOf: classes.slice(0, 100) }), [])
+    assert.deepEqual(at({ anyOf: Array.from({ length: 2000 }, () => ({})) }), ['#/inputSchema'])
     assert.deepEqual(at({ patternProperties: { '(?=x)': {} } }), ['#/inputSchema/patternProperties/(?=x)'])
     const doubling = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [

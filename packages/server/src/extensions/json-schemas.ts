@@ -44,9 +44,13 @@ const SINGLE = [
 ]
 const UNSUPPORTED = ['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef']
 
+/** To look at one takes a hundredth of a millisecond, and others wait. */
+const MAX_SUBSCHEMAS = 2000
 const MAX_PATTERN_CHARACTERS = 1000
 /** Of all patterns of a schema, with all repetitions written out. */
 const MAX_PATTERN_STEPS = 50_000
+/** A class of Unicode is a list of hundreds of ranges. */
+const CLASS_STEPS = 100
 /** Subschemas that one value may be held against, each counted as often as it is referred to. */
 const MAX_STEPS = 10_000
 
@@ -59,6 +63,9 @@ export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProb
   const { $schema = '' } = schema
   if (typeof $schema !== 'string' || ($schema && !DRAFT_7.test($schema) && !DRAFT_2020.test($schema)))
     return [{ at: [...at, '$schema'], message: 'Use JSON Schema 2020-12 or draft-07' }]
+  const nodes = collect(schema)
+  if (nodes.size > MAX_SUBSCHEMAS)
+    return [{ at, message: `A schema is made of up to ${MAX_SUBSCHEMAS} schemas` }]
   const ajv = DRAFT_7.test($schema) ? draft7 : draft2020
   const { $schema: _, ...rest } = schema
   if (!ajv.validateSchema(rest))
@@ -66,7 +73,6 @@ export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProb
       at: [...at, ...pointerKeys(instancePath)],
       message: `This is not a JSON Schema: it ${message}`,
     }))
-  const nodes = collect(schema)
   const steps = [...nodes.keys()].flatMap(patternsOf).reduce((sum, pattern) => sum + patternSteps(pattern), 0)
   if (steps > MAX_PATTERN_STEPS)
     return [{ at, message: 'The regular expressions of this schema are too large together' }]
@@ -79,11 +85,11 @@ export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProb
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every subschema, and where it is. Not deeper than the file may be, so recursion is safe. */
+/** Every subschema, and where it is, up to one too many. Not deeper than the file may be, so recursion is safe. */
 function collect(root: Node): Map<Node, JsonPath> {
   const found = new Map<Node, JsonPath>()
   const visit = (value: unknown, at: JsonPath): void => {
-    if (!isNode(value)) return
+    if (!isNode(value) || found.size > MAX_SUBSCHEMAS) return
     found.set(value, at)
     for (const [child, below] of childrenOf(value)) visit(child, [...at, ...below])
   }
@@ -157,7 +163,7 @@ function patternSteps(pattern: string): number {
       const size = last
       add(size * (Math.max(1, Number(most || least)) - 1))
       last += size
-    } else add(1)
+    } else add(/\\p/i.test(token) ? CLASS_STEPS : 1)
   return groups.reduce((sum, size) => sum + size, 0)
 }
 

@@ -61,7 +61,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
   }
   const prune = (signal: AbortSignal) => pruneBuilds({ ...needs, bundles, maxBytes }, signal)
   const builds = createBuilds({ ...needs, builder, bundles, pool, onStored })
-  const surveys = createSurveys({ repositories, readCommit: createCommitReader() })
+  const surveys = createSurveys({ repositories, commits: createCommitReader() })
   const runtimes = new Set<Runtime>([
     'worker',
     'workflow',

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { Ajv } from 'ajv'
 import { createSqlite, useApp } from '../testing/index.ts'
+import { DESCRIPTORS_PAGE, descriptorsPage, type JsonSchema } from './descriptor-docs.ts'
+import { publishedSchemas } from './published-schemas.ts'
 import { schemaFiles } from './schema-files.ts'
 
 describe('the schemas of descriptors', () => {
@@ -20,6 +22,12 @@ describe('the schemas of descriptors', () => {
     }
   })
 
+  it('say of every key what it means, and the reference is made of that', async () => {
+    assert.equal(await readFile(DESCRIPTORS_PAGE, 'utf8'), descriptorsPage(), 'run npm run docs')
+    const silent = Object.values(publishedSchemas).flatMap((schema) => keysWithoutWords(schema as JsonSchema))
+    assert.deepEqual(silent, [])
+  })
+
   const isGoodBy = async (name: string) => {
     const schema = await (await fetch(`${app.url}/schemas/${name}.json`)).json()
     return new Ajv({ strict: false, formats: { uri: URL.canParse } }).compile(schema as object)
@@ -30,6 +38,8 @@ describe('the schemas of descriptors', () => {
     assert.ok(isGood({ version: 1, name: 'triage', on: { push: {} } }))
     assert.ok(!isGood({ version: 1, name: 'triage', capabilites: [] }))
     assert.ok(!isGood({ name: 'triage' }))
+    const record = { name: 'task', fields: { extra: { type: 'json' } } }
+    assert.ok(isGood({ version: 1, name: 'triage', record }))
   })
 
   it('do the same for webhooks', async () => {
@@ -43,3 +53,15 @@ describe('the schemas of descriptors', () => {
     assert.ok(!isGood({ on: {} }))
   })
 })
+
+function keysWithoutWords(schema: JsonSchema, path = ''): string[] {
+  const { properties = {}, oneOf = [], additionalProperties: more } = schema
+  return [
+    ...Object.entries(properties).flatMap(([key, value]) => [
+      ...(value.description ? [] : [`${path}/${key}`]),
+      ...keysWithoutWords(value, `${path}/${key}`),
+    ]),
+    ...(typeof more === 'object' ? keysWithoutWords(more, `${path}/*`) : []),
+    ...oneOf.flatMap((kind) => keysWithoutWords(kind, path)),
+  ]
+}

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { ExtensionName } from '@trellis/contract'
 import { type Oid, parseTreePath } from '../git/names.ts'
 import type { TreeEntry } from '../git/objects/format.ts'
@@ -12,6 +12,8 @@ import type { Problem } from './problems.ts'
 const MAX_EXTENSIONS = 256
 const MAX_WEBHOOKS = 64
 const MAX_DESCRIPTOR_BYTES = 64 * 1024
+/** Most take a tenth of it. */
+const SLOW_MS = 3
 /** Folders that are looked into; there may be some without a descriptor. */
 const MAX_FOLDERS = 1024
 
@@ -44,8 +46,15 @@ export interface Reading {
 
 export type CommitReader = ReturnType<typeof createCommitReader>
 
+const PARSED_KEPT = 2000
+const PARSED_KEPT_BYTES = 32 * 1024 * 1024
+
 /** What the commit declares, straight from its objects. What is wrong with one folder says nothing about another. */
 export function createCommitReader() {
+  const readings = createRecent<Oid, { reading: Reading; bytes: number }>({
+    maxEntries: PARSED_KEPT,
+    weight: { of: ({ bytes }) => bytes + 1000, max: PARSED_KEPT_BYTES },
+  })
   const extensions = createFolderReader<ExtensionDescriptor>({
     root: 'extensions',
     file: 'extension.json',
@@ -59,16 +68,23 @@ export function createCommitReader() {
     parse: (file, _name, bytes) => parseWebhook(file, bytes),
   })
 
-  return async (objects: ObjectReader, commit: Oid): Promise<Reading> => {
-    const root = await objects.findDirectory(commit)
-    if (!root) throw new ObjectMissing(commit)
-    const [found, hooks] = [await extensions(objects, root), await webhooks(objects, root)]
-    const { kept, problems } = withoutSecondRecords(found.found)
-    return {
-      extensions: kept,
-      webhooks: hooks.found,
-      problems: [...found.problems, ...problems, ...hooks.problems],
-    }
+  return {
+    /** What was read of it before, without looking at an object. */
+    recall: (commit: Oid): Reading | undefined => readings.get(commit)?.reading,
+
+    async read(objects: ObjectReader, commit: Oid): Promise<Reading> {
+      const root = await objects.findDirectory(commit)
+      if (!root) throw new ObjectMissing(commit)
+      const [found, hooks] = [await extensions(objects, root), await webhooks(objects, root)]
+      const { kept, problems } = withoutSecondRecords(found.found)
+      const reading = {
+        extensions: kept,
+        webhooks: hooks.found,
+        problems: [...found.problems, ...problems, ...hooks.problems],
+      }
+      readings.set(commit, { reading, bytes: found.bytes + hooks.bytes })
+      return reading
+    },
   }
 }
 
@@ -85,9 +101,6 @@ interface Folders<Descriptor> {
   /** What it takes to keep this. */
   bytes: number
 }
-
-const PARSED_KEPT = 2000
-const PARSED_KEPT_BYTES = 32 * 1024 * 1024
 
 function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descriptor>) {
   /** By the id of the file and the name it is read under: most commits change none of them. */
@@ -130,11 +143,13 @@ function createFolderReader<Descriptor>({ root, file, max, parse }: Kind<Descrip
     if (known) return known
     const bytes = await objects.findBlob(descriptor.oid, MAX_DESCRIPTOR_BYTES)
     if (!bytes) throw new ObjectMissing(descriptor.oid)
+    const began = performance.now()
     const result = parse(descriptorPath, entry.name, bytes)
+    const tookMs = performance.now() - began
     const read = { result, bytes: bytes.length }
     parsed.set(key, read)
-    // To check one may take milliseconds, and others wait.
-    await setImmediate()
+    // One that is made to take long may be followed by a thousand of the same, and others wait.
+    await (tookMs > SLOW_MS ? sleep(tookMs) : setImmediate())
     return read
   }
 

@@ -34,14 +34,16 @@ export type Surveys = ReturnType<typeof createSurveys>
 
 export function createSurveys({
   repositories,
-  readCommit,
+  commits,
 }: {
   repositories: Repositories
-  readCommit: CommitReader
+  commits: CommitReader
 }) {
   async function read(repo: RepoRow, commit: Oid, signal: AbortSignal): Promise<Reading> {
+    const known = commits.recall(commit)
+    if (known) return known
     return repositories
-      .withGit(repo, signal, (opened) => withObjects(opened, (objects) => readCommit(objects, commit)))
+      .withGit(repo, signal, (opened) => withObjects(opened, (objects) => commits.read(objects, commit)))
       .catch((error: unknown) => {
         if (!(error instanceof ObjectTooLarge)) throw error
         const { limit, size: observed } = error

@@ -14,7 +14,8 @@ export async function deleteEntries(
   await tx
     .deleteFrom('record_entries')
     .where('record_id', 'in', recordIds)
-    .where('index_id', 'in', indexIds)
+    // Not as it stands: SQLite would rather go through all entries of an index than look up many rows.
+    .where((eb) => eb(eb(eb.ref('index_id'), '||', eb.val('')), 'in', indexIds))
     .execute()
 }
 
@@ -31,6 +32,23 @@ const otherWithKey = prepared((db: Db, wanted: { indexId: string; key: string; s
 /** Whether a row other than that of `seq` has the key. */
 export const isKeyTaken = async (q: Db, wanted: { indexId: string; key: string; seq: number }) =>
   (await otherWithKey(q, wanted)).length > 0
+
+/** Those of the keys that more than one row has. */
+export async function listShared(
+  q: Db,
+  indexId: string,
+  keys: readonly string[],
+): Promise<{ key: string }[]> {
+  if (keys.length === 0) return []
+  return q
+    .selectFrom('record_entries')
+    .select('key')
+    .where('index_id', '=', indexId)
+    .where('key', 'in', keys)
+    .groupBy('key')
+    .having((eb) => eb.fn.countAll<number>(), '>', 1)
+    .execute()
+}
 
 /** The places of rows with exactly this key, in order. */
 export const listByKey = prepared(

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { createBatches } from '../platform/batches.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
@@ -44,6 +44,8 @@ export interface Preparation {
   fresh: readonly Index[]
   /** Whether rows have to be looked at at all. */
   looksAtRows: boolean
+  /** Rows written after that may have been looked at before. */
+  begunAt: number
   /** Rows written up to there have been looked at. */
   caughtUpTo: number
   /** Places of rows that did not fit when they were looked at. */
@@ -52,8 +54,8 @@ export interface Preparation {
   shared: Map<string, { indexId: string; key: string; field: string }>
 }
 
-/** Short transactions: writers are waiting. */
-const BATCH = 200
+/** Of those laps that are not over by themselves. */
+const FIRST_STRIDE = 100
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
 
@@ -98,7 +100,7 @@ export function createPreparations({
     })
     await entryStore.deleteEntries(
       tx,
-      read.map(({ id }) => id),
+      rows.filter(({ change }) => change > preparation.begunAt).map(({ id }) => id),
       fresh.map(({ id }) => id),
     )
     await entryStore.insertEntries(
@@ -106,13 +108,11 @@ export function createPreparations({
       read.flatMap((row) => entriesOf(fresh, row, row.data)),
     )
     // Of two rows with one value, the one that is looked at last finds the other.
-    for (const index of fresh)
-      for (const { seq, data } of read) {
-        if (!isHeldUnique(index, data)) continue
-        const key = keyIn(index, data)
-        if (await entryStore.isKeyTaken(tx, { indexId: index.id, key, seq }))
-          shared.set(`${index.id} ${key}`, { indexId: index.id, key, field: index.fields[0] ?? '' })
-      }
+    for (const index of fresh) {
+      const keys = read.filter(({ data }) => isHeldUnique(index, data)).map(({ data }) => keyIn(index, data))
+      for (const { key } of await entryStore.listShared(tx, index.id, keys))
+        shared.set(`${index.id} ${key}`, { indexId: index.id, key, field: index.fields[0] ?? '' })
+    }
     return { caughtUpTo: rows.at(-1)?.change ?? after, isLast: rows.length < limit }
   }
 
@@ -169,6 +169,7 @@ export function createPreparations({
         indexes,
         fresh,
         looksAtRows: fresh.length > 0 || checks.length > 0,
+        begunAt: current.row.changes,
         caughtUpTo: 0,
         unfit: new Set(),
         shared: new Map(),
@@ -177,18 +178,26 @@ export function createPreparations({
 
     /** Looks at all rows, and then at those that were written meanwhile, until hardly any are. */
     async catchUp(preparation: Preparation, signal?: AbortSignal): Promise<void> {
+      const batches = createBatches()
+      // Where writers are faster, each lap is run in longer strides than the one before, until they are not.
+      const lap = { to: preparation.begunAt, stride: 0 }
       for (let isLast = !preparation.looksAtRows; !isLast; ) {
         signal?.throwIfAborted()
         const fresh = preparation.fresh.map(({ id }) => id)
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
           await entryStore.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
-          return lookIn(tx, preparation, { collection, most: BATCH })
+          const look = (most: number) =>
+            lookIn(tx, preparation, { collection, most: Math.max(most, lap.stride) })
+          return { ...(await batches.take(look)), written: collection.row.changes }
         })
         preparation.caughtUpTo = looked.caughtUpTo
         isLast = looked.isLast
-        // SQLite answers at once: without this nothing else would get its turn.
-        await setImmediate()
+        if (looked.caughtUpTo >= lap.to) {
+          lap.to = looked.written
+          lap.stride = Math.min(LAST_BATCH, 2 * lap.stride || FIRST_STRIDE)
+        }
+        await batches.rest()
       }
     },
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { before, it } from 'node:test'
+import { it } from 'node:test'
 import type { RecordRow } from '@trellis/contract'
 import { Fault } from '../platform/fault.ts'
 import type { Database } from '../schema.ts'
 import {
   onEachDatabase,
-  type Person,
   promoteRecords,
   recordMigrationsOf,
   repoNamed,
-  useApp,
+  useRecords,
 } from '../testing/index.ts'
 import { schemaHash } from './schema-hash.ts'
 
@@ -41,25 +40,14 @@ const STEPS = [
 ]
 
 onEachDatabase('promotions of records', (create) => {
-  const app = useApp(create)
-  let ada: Person
-  let made = 0
-
-  before(async () => {
-    ada = await app.signUp('ada')
-  })
-
-  const client = () => app.client(ada.token)
+  const { app, client, owner, promoted, addTask: add } = useRecords(create)
 
   /** A repository with the old schema in force, and so many rows. */
   async function filled(rows: number, more: object = {}): Promise<string> {
-    const name = `repo-${++made}`
-    await client().repos.create({ name })
-    await promoteRecords(app, name, old)
+    const name = await promoted(old)
     for (let i = 0; i < rows; i++) await add(name, { title: `t${i}`, count: `${i % 3}`, gone: 'x', ...more })
     return name
   }
-  const add = (name: string, data: object) => client().records.create({ name, record, data: { ...data } })
   const list = async (name: string, where: object = {}): Promise<RecordRow[]> =>
     (await client().records.list({ name, record, where: { ...where }, limit: 1000 })).rows
   const state = async (name: string) => {
@@ -95,8 +83,7 @@ onEachDatabase('promotions of records', (create) => {
     }))
 
   it('create what is new, and find nothing to do the second time', async () => {
-    const name = `repo-${++made}`
-    await client().repos.create({ name })
+    const name = await promoted()
     const schemaHashOfOld = schemaHash(old)
     assert.deepEqual(await promoteRecords(app, name, old), [
       {
@@ -151,14 +138,13 @@ onEachDatabase('promotions of records', (create) => {
     const answer = await app.call(
       'records/create',
       { name, record, data: { title: first.data.title } },
-      { token: ada.token },
+      { token: owner().token },
     )
     assert.equal(answer.status, 400)
   })
 
   it('keep an optional value that was taken away, and what a later schema dropped', async () => {
-    const name = `repo-${++made}`
-    await client().repos.create({ name })
+    const name = await promoted()
     const fields = { title, priority: { type: 'integer', default: 3 } }
     await promoteRecords(app, name, { name: record, fields })
     const row = await add(name, { title: 'a' })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, it } from 'node:test'
+import { it } from 'node:test'
 import type { RecordRow } from '@trellis/contract'
 import {
   assertFault,
@@ -7,59 +7,42 @@ import {
   assertInvalid,
   expectEvents,
   onEachDatabase,
-  type Person,
   promoteRecords,
   repoNamed,
-  useApp,
+  taskRecord,
+  useRecords,
 } from '../testing/index.ts'
 
 const task = {
-  name: 'task',
+  ...taskRecord,
   fields: {
-    title: { type: 'string', required: true, maxLength: 200 },
-    status: {
-      type: 'enum',
-      values: ['open', 'doing', 'done'],
-      default: 'open',
-      transitions: { open: ['doing', 'done'], doing: ['open', 'done'], done: [] },
-    },
-    priority: { type: 'integer', min: 1, max: 5, default: 3 },
+    ...taskRecord.fields,
     slug: { type: 'string', unique: true },
     parent: { type: 'ref', record: 'task' },
     meta: { type: 'json' },
   },
-  indexes: ['status', 'status,priority'],
 }
 
 onEachDatabase('records', (create) => {
-  const app = useApp(create, {
+  const {
+    app,
+    client,
+    owner,
+    promoted,
+    addTask: add,
+  } = useRecords(create, {
     TRELLIS_RECORD_MAX_ROWS: '20',
     TRELLIS_ORG_MAX_BYTES: String(64 * 1024 * 1024),
   })
-  let ada: Person
-  let made = 0
-
-  before(async () => {
-    ada = await app.signUp('ada')
-  })
-
-  const client = () => app.client(ada.token)
   const call = (operation: string, input: object) =>
-    app.call(`records/${operation}`, input, { token: ada.token })
+    app.call(`records/${operation}`, input, { token: owner().token })
   const record = 'task'
 
-  async function promoted(...schemas: object[]): Promise<string> {
-    const name = `repo-${++made}`
-    await client().repos.create({ name })
-    await promoteRecords(app, name, ...(schemas.length > 0 ? schemas : [task]))
-    return name
-  }
-  const add = (name: string, data: object) => client().records.create({ name, record, data: { ...data } })
   const entryCount = async () =>
     (await app.database.db.selectFrom('record_entries').select('key').execute()).length
 
   it('are made with their defaults, read, changed and removed, each with its event', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const row = await expectEvents(
       app,
       ({ id }: RecordRow) => [`record.created task/${id}`],
@@ -97,7 +80,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('answer what is not there, or not as the caller has seen it', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const { id } = await add(name, { title: 'a' })
     const place = { name, record, id }
     await expectEvents(app, [], async () => {
@@ -121,7 +104,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('refuse what breaks the schema, at the field', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const { id } = await add(name, { title: 'a', slug: 'one', status: 'done' })
     const place = { name, record, id, revision: 1 }
     const create = (data: object) => call('create', { name, record, data })
@@ -160,7 +143,7 @@ onEachDatabase('records', (create) => {
 
   it('leave no entry behind, and take no room for what is gone', async () => {
     const entries = await entryCount()
-    const name = await promoted()
+    const name = await promoted(task)
     const rows = await Promise.all(['a', 'b', 'c'].map((title) => add(name, { title, slug: title })))
     assert.equal(await entryCount(), entries + 9)
     for (const { id } of rows)
@@ -178,7 +161,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('are no more than they may be, in rows and in bytes, and can still be removed then', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const rows: RecordRow[] = []
     for (let i = 0; i < 20; i++) rows.push(await add(name, { title: `${i}` }))
     assertFault(await call('create', { name, record, data: { title: 'x' } }), 'QUOTA_EXCEEDED', {
@@ -195,11 +178,11 @@ onEachDatabase('records', (create) => {
         await app.database.db
           .selectFrom('orgs')
           .select('size_bytes')
-          .where('slug', '=', ada.slug)
+          .where('slug', '=', owner().slug)
           .executeTakeFirstOrThrow()
       ).size_bytes
     const before = await orgBytes()
-    const full = await promoted()
+    const full = await promoted(task)
     const big = await add(full, { title: 'big', meta: 'x'.repeat(200_000) })
     assert.ok((await orgBytes()) > before)
     const { id: repoId } = await repoNamed(app, full)
@@ -221,10 +204,10 @@ onEachDatabase('records', (create) => {
   })
 
   it('go with their repository, and with nobody else', async () => {
-    const kept = await promoted()
+    const kept = await promoted(task)
     await add(kept, { title: 'kept', slug: 'kept' })
     const entries = await entryCount()
-    const name = await promoted()
+    const name = await promoted(task)
     for (const title of ['a', 'b']) await add(name, { title })
     await client().repos.delete({ name })
     assert.equal(await entryCount(), entries)
@@ -232,7 +215,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('are kept out of sight while nothing declares them, and are back when something does', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const row = await add(name, { title: 'a' })
     await promoteRecords(app, name)
     assertFault(await call('get', { name, record, id: row.id }), 'RECORD_SCHEMA_NOT_FOUND', { name, record })
@@ -242,7 +225,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('are not written in a repository that is read-only, and read with less than they are written with', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const { id } = await add(name, { title: 'a' })
     await client().repos.update({ name, readOnly: true })
     assertForbidden(await call('create', { name, record, data: { title: 'b' } }), 'write_frozen')
@@ -251,7 +234,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('say so when the schema in force cannot be read', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const { id: repoId } = await repoNamed(app, name)
     const declared = JSON.stringify({ name: 'task', fields: { a: { type: 'colour' } } })
     await app.database.transact((tx) =>
@@ -266,7 +249,7 @@ onEachDatabase('records', (create) => {
   })
 
   it('are written by many at once, one revision after the other', async () => {
-    const name = await promoted()
+    const name = await promoted(task)
     const { id } = await add(name, { title: '0' })
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>

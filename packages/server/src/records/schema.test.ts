@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { canonicalJson } from '../platform/hashes.ts'
+import { taskRecord } from '../testing/index.ts'
 import { parseSchema } from './schema.ts'
 import { schemaHash } from './schema-hash.ts'
 
 const task = {
-  name: 'task',
+  ...taskRecord,
   fields: {
-    title: { type: 'string', required: true, maxLength: 200 },
-    status: {
-      type: 'enum',
-      values: ['open', 'doing', 'done'],
-      default: 'open',
-      transitions: { open: ['doing', 'done'], doing: ['open', 'done'], done: [] },
-    },
-    priority: { type: 'integer', min: 1, max: 5, default: 3 },
+    ...taskRecord.fields,
     due: { type: 'timestamp' },
     notes: { type: 'text' },
     weight: { type: 'number', min: 0.5 },
@@ -22,7 +16,6 @@ const task = {
     meta: { type: 'json', default: { a: [1] } },
     parent: { type: 'ref', record: 'task' },
   },
-  indexes: ['status', 'status,priority'],
   hooks: { onCreate: true },
 }
 

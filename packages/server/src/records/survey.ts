@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { MigrationPlanEntry } from '@trellis/contract'
-import { createPauses } from '../platform/pauses.ts'
+import { createBatches } from '../platform/batches.ts'
 import type { Db } from '../schema.ts'
 import { type Collection, keyIn, readCollection, UnreadableSchema } from './collection.ts'
 import { type Comparison, compareSchemas, creationSteps, planFrom } from './migration-plan.ts'
@@ -24,8 +24,6 @@ export interface Planned {
   comparison?: Comparison
   entry: MigrationPlanEntry
 }
-
-const PIECE = 500
 
 export async function planMigrations(
   db: Db,
@@ -104,11 +102,12 @@ async function countFailing(
   const failing = checks.map(() => 0)
   if (checks.length === 0) return failing
   const seen = checks.map(() => new Map<string, boolean>())
-  const pause = createPauses()
   const { id: collectionId } = collection
-  const limit = rowsAtOnce(collection, PIECE)
-  for (let after = 0; ; ) {
-    signal?.throwIfAborted()
+  const batches = createBatches()
+  let after = 0
+  /** Gives whether there may be more rows. */
+  async function look(most: number): Promise<boolean> {
+    const limit = rowsAtOnce(collection, most)
     const rows = await store.listRecords(db, { collectionId, after, limit })
     for (const row of rows) {
       const data = upgraded(JSON.parse(row.data), row.version, upgrades)
@@ -116,11 +115,15 @@ async function countFailing(
         if (fails) failing[i] = (failing[i] ?? 0) + Number(fails(data))
         else failing[i] = (failing[i] ?? 0) + repeats(seen[i], field, changed(data, changes))
       }
-      await pause()
     }
     after = rows.at(-1)?.seq ?? after
-    if (rows.length < limit) return failing
+    return rows.length === limit
   }
+  while (await batches.take(look)) {
+    signal?.throwIfAborted()
+    await batches.rest()
+  }
+  return failing
 }
 
 /** How many more rows share a value, now that this one is known, too. */

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { createBatches } from '../platform/batches.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../schema.ts'
 import { bytesOf, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
@@ -6,9 +6,6 @@ import * as entryStore from './entry-store.ts'
 import { rowsAtOnce } from './room.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
-
-/** Short transactions: writers are waiting. */
-const BATCH = 200
 
 /** A preparation touches its indexes with every batch: after this it is not going on any more. */
 const ABANDONED_MS = 60 * 60_000
@@ -28,32 +25,27 @@ export async function tidyRecords(
     await database.transact((tx) =>
       entryStore.setIndexState(tx, [id], { from: 'preparing', to: 'dropped', now: clock() }),
     )
-    await inBatches(signal, () => database.transact((tx) => deleteSome(tx, id)))
+    await inBatches(database, signal, (tx, most) => deleteSome(tx, id, most))
     if (signal.aborted) return
     await database.transact((tx) => entryStore.deleteIndex(tx, id))
   }
   for (const { id } of await store.listRewriting(database.db))
-    await inBatches(signal, () =>
-      database
-        .transact((tx) => rewriteSome(tx, id))
-        .catch((error: unknown) => {
-          // Who asks for its rows is told so; the others are not to wait for it.
-          if (error instanceof UnreadableSchema) return false
-          throw error
-        }),
-    )
+    await inBatches(database, signal, (tx, most) => rewriteSome(tx, id, most)).catch((error: unknown) => {
+      // Who asks for its rows is told so; the others are not to wait for it.
+      if (!(error instanceof UnreadableSchema)) throw error
+    })
 }
 
 /** Gives whether there may be more. */
-const deleteSome = async (tx: Tx, indexId: string): Promise<boolean> =>
-  (await entryStore.deleteSomeEntries(tx, indexId, BATCH)) === BATCH
+const deleteSome = async (tx: Tx, indexId: string, most: number): Promise<boolean> =>
+  (await entryStore.deleteSomeEntries(tx, indexId, most)) === most
 
 /** Gives whether there may be more. Neither their revision nor their time changes. */
-async function rewriteSome(tx: Tx, id: string): Promise<boolean> {
+async function rewriteSome(tx: Tx, id: string, most: number): Promise<boolean> {
   const locked = await store.lockCollection(tx, id)
   if (!locked || locked.rewritten_to === null) return false
   const { row, upgrades, indexes } = readCollection(locked)
-  const limit = rowsAtOnce(row, BATCH)
+  const limit = rowsAtOnce(row, most)
   const rows = await store.listRecords(tx, { collectionId: id, after: locked.rewritten_to, limit })
   let grown = 0
   for (const old of rows) {
@@ -74,10 +66,14 @@ async function rewriteSome(tx: Tx, id: string): Promise<boolean> {
   return !isDone
 }
 
-async function inBatches(signal: AbortSignal, doSome: () => Promise<boolean>): Promise<void> {
+async function inBatches(
+  { transact }: Database,
+  signal: AbortSignal,
+  doSome: (tx: Tx, most: number) => Promise<boolean>,
+): Promise<void> {
+  const batches = createBatches()
   for (let more = true; more && !signal.aborted; ) {
-    more = await doSome()
-    // SQLite answers at once: without this nothing else would get its turn.
-    await setImmediate()
+    more = await transact((tx) => batches.take((most) => doSome(tx, most)))
+    if (more) await batches.rest()
   }
 }

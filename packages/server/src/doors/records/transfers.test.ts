@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { before, it } from 'node:test'
-import { onEachDatabase, type Person, promoteRecords, useApp } from '../../testing/index.ts'
+import { it } from 'node:test'
+import { onEachDatabase, useRecords } from '../../testing/index.ts'
 
 const declared = {
   name: 'task',
@@ -9,24 +9,11 @@ const declared = {
 }
 
 onEachDatabase('rows as lines', (create) => {
-  const app = useApp(create)
-  let ada: Person
-  let made = 0
-
-  before(async () => {
-    ada = await app.signUp('ada')
-  })
-
-  const client = () => app.client(ada.token)
+  const { app, client, owner, promoted: promotedWith } = useRecords(create)
+  const promoted = () => promotedWith(declared)
   const record = 'task'
 
-  async function promoted(): Promise<string> {
-    const name = `repo-${++made}`
-    await client().repos.create({ name })
-    await promoteRecords(app, name, declared)
-    return name
-  }
-  const ask = (path: string, body: string | ReadableStream, token: string | undefined = ada.token) =>
+  const ask = (path: string, body: string | ReadableStream, token: string | undefined = owner().token) =>
     fetch(`${app.url}/api/v1/records/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
