@@ -1,0 +1,48 @@
+/** A module and what it is run for. */
+export interface Job {
+  runId: string
+  /** What different organizations run never shares a process. */
+  orgId: string
+  module: { hash: string; code: string; sourceMap: string | undefined }
+  input: unknown
+  /** What the module sees as `ctx.run`. */
+  run: Readonly<Record<string, unknown>>
+  /** What of `ctx` is there; nothing else is. */
+  capabilities: readonly string[]
+  /** Those of the granted secrets that have been set. */
+  secrets: Readonly<Record<string, string>>
+  timeoutMs: number
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export interface LogLine {
+  level: LogLevel
+  message: string
+  data?: unknown
+}
+
+/** What a module reaches outside of itself. Everything goes through here, and is refused here. */
+export interface Host {
+  /** A call on `ctx`, as `repo.readText`; what it throws with a `code` and `data` reaches the module with them. */
+  call(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown>
+  /** Bounded by the runtime, and told in the order the module spoke. */
+  log(line: LogLine): void
+}
+
+export type Outcome =
+  | { kind: 'returned'; output?: unknown; exitCode?: number }
+  /** `error` is `Name: message`, `stack` in the author's lines. */
+  | { kind: 'threw'; error: string; stack?: string; exitCode?: number }
+  /** Over a limit, or gone: `error` says which and why. */
+  | { kind: 'ended'; error: string; exitCode?: number }
+  /** A workflow that has nothing to do until something else happens. */
+  | { kind: 'suspended' }
+  /** Nothing of the module was run: it may be tried again, here or elsewhere. */
+  | { kind: 'not begun'; reason: string }
+
+/** Something that runs modules. Never throws for what a module does. */
+export interface Runtime {
+  run(job: Job, host: Host, signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
