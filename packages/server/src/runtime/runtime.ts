@@ -3,6 +3,8 @@ export interface Job {
   runId: string
   /** What different organizations run never shares a process. */
   orgId: string
+  /** Modules keep what they put into their globals: only runs of one repository find it again. */
+  repoId: string
   module: { hash: string; code: string; sourceMap: string | undefined }
   input: unknown
   /** What the module sees as `ctx.run`. */
@@ -12,6 +14,8 @@ export interface Job {
   /** Those of the granted secrets that have been set. */
   secrets: Readonly<Record<string, string>>
   timeoutMs: number
+  /** Makes it a workflow, with `ctx.step`: `ctx/steps.ts` has what is said to the host then. In Unix milliseconds. */
+  workflow?: { startedAt: number }
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
