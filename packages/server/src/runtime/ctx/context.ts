@@ -20,8 +20,12 @@ export interface ContextParts {
   run: Readonly<Record<string, unknown>>
   secrets: Readonly<Record<string, string>>
   signal: AbortSignal
-  /** In a workflow. */
-  step?: Step
+}
+
+/** What a workflow has besides. Everything it asks the host goes through this `call`. */
+interface Stepwise {
+  step: Step
+  call: Call
 }
 
 /** What is there by each capability, named as on the wire. Bytes are base64 there. */
@@ -50,7 +54,9 @@ export function isGranted(method: string, capabilities: readonly string[]): bool
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
-export function makeContext({ call, log, capabilities, run, secrets, signal, step }: ContextParts) {
+export function makeContext(parts: ContextParts, stepwise?: Stepwise) {
+  const { log, capabilities, run, secrets } = parts
+  const { call } = stepwise ?? parts
   const groups: Record<string, Record<string, Method>> = {}
   for (const name of capabilities.flatMap((capability) => METHODS[capability] ?? [])) {
     const [group = '', method = ''] = name.split('.')
@@ -60,11 +66,14 @@ export function makeContext({ call, log, capabilities, run, secrets, signal, ste
   return Object.freeze({
     run: frozen(structuredClone(run)),
     log: (message: unknown, data?: unknown) => log(lineOf('info', message, data)),
-    signal,
+    /** Asked for when the module does: to listen for an end may cost something. */
+    get signal() {
+      return parts.signal
+    },
     secrets: Object.freeze({ ...secrets }),
     ...frozen(groups),
     ...(capabilities.some(isNetwork) && { fetch: fetchThrough(call) }),
-    ...(step && { step: Object.freeze({ ...step }) }),
+    ...(stepwise && { step: Object.freeze({ ...stepwise.step }) }),
   })
 }
 

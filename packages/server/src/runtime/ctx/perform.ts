@@ -1,4 +1,4 @@
-import { type Call, type ContextParts, makeContext } from './context.ts'
+import { type ContextParts, makeContext } from './context.ts'
 import { describeThrown } from './errors.ts'
 import { asRepeated } from './repeatable.ts'
 import { createSteps } from './steps.ts'
@@ -10,8 +10,7 @@ export type Performance =
   | { kind: 'ended'; error: string }
   | { kind: 'suspended' }
 
-export interface Part extends Omit<ContextParts, 'step' | 'call'> {
-  call: Call
+export interface Part extends ContextParts {
   input: unknown
   runId: string
   /** Of a workflow: when it began, as `Date.now()` gives it before the first step. */
@@ -32,7 +31,7 @@ export async function perform(part: Part): Promise<Performance> {
   try {
     if (startedAt === undefined) return await toItsEnd(part, makeContext(part))
     const steps = createSteps({ call: part.call, runId, startedAt })
-    const ctx = makeContext({ ...part, call: steps.call, step: steps.step })
+    const ctx = makeContext(part, steps)
     return await asRepeated(steps.world, () =>
       Promise.race([
         toItsEnd(part, ctx),
