@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Call, isGranted, makeContext } from './context.ts'
 import { errorFromWire } from './errors.ts'
-import type { WireRequest } from './fetching.ts'
+import type { WireRequest, WireResponse } from './fetching.ts'
 
 type Given = { fetch?: typeof fetch } & {
   readonly [part in 'repo' | 'records' | 'run' | 'secrets']?: Record<string, (...args: unknown[]) => unknown>
@@ -66,7 +66,12 @@ describe('what a module is given', () => {
 })
 
 describe('fetch', () => {
-  const answer = { statusText: 'Fine', headers: [['x-a', '1']], redirected: true, url: 'https://b.example/' }
+  const answer: Omit<WireResponse, 'status'> = {
+    statusText: 'Fine',
+    headers: [['x-a', '1']],
+    redirected: true,
+    url: 'https://b.example/',
+  }
 
   it('takes what Fetch takes and gives a response', async () => {
     const sent: WireRequest[] = []

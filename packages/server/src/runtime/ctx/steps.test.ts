@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { errorFromWire, type WireError } from './errors.ts'
 import { type Part, perform } from './perform.ts'
 import { makeTimeRepeatable } from './repeatable.ts'
 import type { Step, StepAnswer, StepBegin, StepEnd } from './steps.ts'
 
-makeTimeRepeatable()
+const { Date: realDate } = globalThis
+const { random } = Math
+before(makeTimeRepeatable)
+after(() => {
+  Object.assign(globalThis, { Date: realDate })
+  Math.random = random
+})
 
 type Reader = Record<string, () => Promise<unknown>>
 type Module = (step: Step, ctx: { repo?: Reader }) => unknown

@@ -20,8 +20,8 @@ interface StepOptions {
 /**
  * The argument of `step.begin`: what the module wants, checked by the host and written down before anything is done.
  *
- * `index` counts the steps of a run in the order the module began them, from 0. A run that is resumed begins all of them
- * anew: the host answers from its journal, and where the journal has another name or kind at this index, or this name
+ * `index` counts the steps of a run in the order the module began them, from 0, and they are asked for in this order, each
+ * after the answer to the one before. A run that is resumed begins all of them anew: the host answers from its journal, and where the journal has another name or kind at this index, or this name
  * at another, it answers `refused`.
  */
 export type StepBegin = { index: number; name: string } & (
@@ -55,14 +55,14 @@ export type StepAnswer =
   | { is: 'wait' }
   | { is: 'refused'; error: WireError }
 
-export type Stopped = { is: 'suspended' } | { is: 'refused'; error: Error }
+type Stopped = { is: 'suspended' } | { is: 'refused'; error: Error }
 
 /** A module that only waits is given this long to begin something else before the run is suspended. */
 const QUIET_MS = 20
 /** What the journal has is delivered in order. If the step whose turn it is has not begun by then, it never will. */
 const OUT_OF_ORDER_MS = 5_000
 
-export interface Steps {
+interface Steps {
   step: Step
   /** What everything that the module asks the host goes through, so that it is known whether it is doing something. */
   call: Call
@@ -87,6 +87,7 @@ export function createSteps({
   const names = new Set<string>()
   /** In the journal, and not yet told: one before has to be told first. */
   const held = new Map<number, () => void>()
+  let begun: Promise<unknown> = Promise.resolve()
   let now = startedAt
   let told = 0
   let busy = 0
@@ -146,7 +147,9 @@ export function createSteps({
     const { index, name } = begin
     const ask = (method: string, wire: StepBegin | StepEnd) => call(method, [wire]) as Promise<StepAnswer>
     const answer = await working(async () => {
-      let next = await ask('step.begin', begin)
+      const first = begun.then(() => ask('step.begin', begin))
+      begun = first.catch(() => {})
+      let next = await first
       while (next.is === 'run') {
         const end = await attempt(next, fn ?? (() => undefined))
         next = await ask('step.end', { index, name, attempt: next.attempt, ...end })

@@ -36,8 +36,6 @@ interface GuestsOptions {
   onNonsense(): void
 }
 
-export type Guests = ReturnType<typeof createGuests>
-
 export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
   const present = new Map<string, Guest>()
   let line = ''
@@ -148,13 +146,10 @@ function readAsked(json: string): [string, unknown[]] {
   return [method, args]
 }
 
-/** Undefined if there is more. */
+/** Undefined if there is more. It is read to its end all the same, for the sake of the connection. */
 async function readText(request: IncomingMessage, characters: number): Promise<string | undefined> {
   let text = ''
   request.setEncoding('utf8')
-  for await (const piece of request as AsyncIterable<string>) {
-    text += piece
-    if (text.length > characters) return undefined
-  }
-  return text
+  for await (const piece of request as AsyncIterable<string>) if (text.length <= characters) text += piece
+  return text.length > characters ? undefined : text
 }

@@ -12,8 +12,6 @@ const LOOK_MS = 100
 const IDLE_LOOK_MS = 1_000
 /** A thread that has not come round for so long is in somebody's hands. */
 const STUCK_MS = 1_000
-/** How long the answer is waited for: as long as the process lives. */
-const PATIENCE_MS = 2 ** 31 - 1
 /** What a process without runs may work in a second: something may be left over that was never to end. */
 const IDLE_CPU_MS = 200
 /** What workerd has before any module asks for some. */
@@ -109,7 +107,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   function lookAtThread(): void {
     if (askedAt === undefined) {
       askedAt = performance.now()
-      void workerd.answers(PATIENCE_MS).then(() => {
+      void workerd.answers().then(() => {
         askedAt = undefined
         if (!isStuck) return
         isStuck = false

@@ -36,7 +36,7 @@ export interface PoolCounts {
 }
 
 /** What the kernel counts of a process of workerd before it does anything, most of it never used. */
-const IDLE_DATA_MB = 352
+const IDLE_DATA_MB = 512
 /** Longest path of a socket, everywhere. */
 const SOCKET_PATH_BYTES = 100
 
@@ -61,6 +61,7 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   const houses = new Set<House>()
   /** Of those that are about to be houses, the organizations. */
   const opening: string[] = []
+  const openings = new Set<Promise<unknown>>()
   const waiters = new Set<Waiter>()
   let isClosed = false
 
@@ -81,7 +82,12 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   function place(wanted: Wanted): Promise<House> | undefined {
     const house = choose(wanted)
     const own = ofOrg(wanted.orgId).length + opening.filter((id) => id === wanted.orgId).length
-    if (house?.seats !== 0 && own < processesPerOrg && !isFull()) return open(wanted.orgId)
+    if (house?.seats !== 0 && own < processesPerOrg && !isFull()) {
+      const opened = open(wanted.orgId)
+      const settled = opened.catch(() => {}).finally(() => openings.delete(settled))
+      openings.add(settled)
+      return opened
+    }
     if (!house) return undefined
     house.seats++
     return Promise.resolve(house)
@@ -120,11 +126,11 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   function serve(): void {
     for (const waiter of waiters) {
       const house = place(waiter)
-      if (!house) continue
-      waiters.delete(waiter)
-      waiter.resolve(house)
+      if (house) {
+        waiters.delete(waiter)
+        waiter.resolve(house)
+      } else makeRoom()
     }
-    makeRoom()
   }
 
   /**
@@ -132,16 +138,19 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
    * most, when those who are in it have ended.
    */
   function makeRoom(): void {
-    const served = new Set([...houses].filter(({ isLeaving }) => !isLeaving).map(({ orgId }) => orgId))
-    const without = new Set([...waiters].map(({ orgId }) => orgId)).difference(served)
-    const going = [...houses].filter(({ isLeaving }) => isLeaving).length + opening.length
-    if (without.size <= going || !isFull()) return
-    const rank = (house: House) =>
-      house.seats === 0 ? -Infinity : house.seats - 1_000 * ofOrg(house.orgId).length
-    const [least] = [...houses].filter(takes).toSorted((one, other) => rank(one) - rank(other))
-    if (!least) return
-    least.isLeaving = true
-    if (least.seats === 0) least.kill()
+    const all = [...houses]
+    const served = new Set(all.filter(({ isLeaving }) => !isLeaving).map(({ orgId }) => orgId))
+    const without = new Set([...waiters].map(({ orgId }) => orgId)).difference(served).size
+    const leaving = all.filter(({ isLeaving }) => isLeaving)
+    const idle = all.find((house) => takes(house) && house.seats === 0)
+    const ending = leaving.filter(({ seats }) => seats === 0).length + opening.length
+    if (!isFull() || without <= ending || (!idle && without <= leaving.length + opening.length)) return
+    const rank = ({ orgId, seats }: House) => seats - 1_000 * ofOrg(orgId).length
+    const [least] = all.filter(takes).toSorted((one, other) => rank(one) - rank(other))
+    const chosen = idle ?? least
+    if (!chosen) return
+    chosen.isLeaving = true
+    if (idle) idle.kill()
   }
 
   async function wait(wanted: Wanted, signal: AbortSignal): Promise<House> {
@@ -194,6 +203,7 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     async close(): Promise<void> {
       isClosed = true
       for (const house of houses) house.kill()
+      await Promise.all(openings)
       await Promise.all([...houses].map(({ exited }) => exited))
     },
   }

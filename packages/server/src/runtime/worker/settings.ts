@@ -3,8 +3,8 @@
 /** Before Node's modules were there unasked. What modules get of the language does not depend on it. */
 const COMPATIBILITY = {
   date: '2026-08-01',
-  // The first keeps apart which run is speaking, the second keeps a module from calling its own wrapper.
-  flags: ['nodejs_als', 'disable_ctx_exports'],
+  // Tells which of several runs is speaking.
+  flags: ['nodejs_als'],
 }
 
 export const FILES = { config: 'config.capnp', porter: 'porter.js', wrapper: 'wrapper.js' } as const

@@ -84,7 +84,7 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
 
   /** When its time is over, or nobody wants it any more. */
   async function stopped(): Promise<Outcome> {
-    const cancelled = aborted(signal)
+    const cancelled = aborted(signal, over.signal)
     if ((await Promise.race([began.promise, cancelled])) === CANCELLED)
       return { kind: 'not begun', reason: 'It was cancelled' }
     const late = delay(job.timeoutMs, undefined, { signal: over.signal, ref: false })
@@ -93,7 +93,7 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     toldToEnd = reason
     house.post(`/abort/${guest.token}`, reason, { characters: 100, signal: over.signal }).catch(() => {})
     await delay(limits.graceMs, undefined, { signal: over.signal, ref: false })
-    while (!(await house.answers(ANSWER_MS))) {
+    while (!(await house.answers(AbortSignal.timeout(ANSWER_MS)))) {
       over.signal.throwIfAborted()
       if (house.suspect() === guest) house.end({ guilty: guest, error: reason })
     }
@@ -118,10 +118,11 @@ const tookLonger = ({ timeoutMs }: Job) =>
 
 const CANCELLED = Symbol('cancelled')
 
-const aborted = (signal: AbortSignal): Promise<typeof CANCELLED> =>
+/** Listens until the other signal. */
+const aborted = (signal: AbortSignal, until: AbortSignal): Promise<typeof CANCELLED> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(CANCELLED)
-    signal.addEventListener('abort', () => resolve(CANCELLED), { once: true })
+    signal.addEventListener('abort', () => resolve(CANCELLED), { once: true, signal: until })
   })
 
 function orderOf({ token, job }: Guest, { log, outputCharacters }: StayLimits): string {

@@ -12,7 +12,7 @@ export interface WorkerRuntimeOptions extends PoolOptions, StayLimits {
   inputCharacters: number
 }
 
-export interface WorkerRuntime extends Runtime {
+interface WorkerRuntime extends Runtime {
   readonly counts: Readonly<PoolCounts>
   readonly processes: number
   readonly isolates: number
@@ -77,7 +77,10 @@ function insideSources(): () => Promise<Record<string, string>> {
     [FILES.wrapper]: await inside('wrapper.ts'),
   })
   return () => {
-    made ??= make()
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
     return made
   }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { FILES, SOCKETS } from './settings.ts'
 
@@ -8,6 +9,7 @@ import { FILES, SOCKETS } from './settings.ts'
 const SAID_CHARACTERS = 4_000
 /** workerd closes a connection that has been idle for five seconds. */
 const IDLE_CONNECTION_MS = 3_000
+const NICENESS = 5
 /** Of processor time, as the kernel counts it. */
 const TICK_MS = 10
 
@@ -22,8 +24,8 @@ export interface Exit {
 export interface Workerd {
   /** Rejects when the process is gone, or the answer is longer than this. */
   post(path: string, body: string, options: { characters: number; signal?: AbortSignal }): Promise<Answer>
-  /** Whether its thread comes round to answering. */
-  answers(withinMs: number): Promise<boolean>
+  /** Whether its thread comes round to answering, before the signal says that nobody waits any more. */
+  answers(signal?: AbortSignal): Promise<boolean>
   kill(): void
   /** When it has ended and everything it said has been heard. */
   exited: Promise<Exit>
@@ -55,6 +57,7 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
     // A group of its own, which is ended as a whole.
     detached: true,
   })
+  stepAside(child.pid)
   let said = ''
   let isOver = false
   child.stdin?.on('error', () => {})
@@ -108,8 +111,8 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
 
   return {
     post,
-    answers: (withinMs) =>
-      post('/ping', '', { characters: 100, signal: AbortSignal.timeout(withinMs) }).then(
+    answers: (signal) =>
+      post('/ping', '', { characters: 100, ...(signal && { signal }) }).then(
         () => true,
         () => false,
       ),
@@ -141,6 +144,15 @@ async function listening(child: ChildProcess, exited: Promise<Exit>, startMs: nu
   void exited.then(({ how, said }) => reject(new Error(`workerd ended with ${how}: ${firstLine(said)}`)))
   const timer = setTimeout(() => reject(new Error(`workerd did not start within ${startMs} ms`)), startMs)
   await promise.finally(() => clearTimeout(timer))
+}
+
+/** The server comes first, and with it everybody who runs nothing. */
+function stepAside(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, NICENESS)
+  } catch {
+    // Then it does not.
+  }
 }
 
 const firstLine = (text: string) => text.trim().split('\n')[0]?.slice(0, 300) ?? ''

@@ -3,7 +3,7 @@ export interface Wrapper {
   perform(order: string, call: CallStub, aborted: () => Promise<string>): Promise<unknown>
 }
 
-/** Takes `[method, arguments]` and gives a `CallAnswer`, both as JSON. */
+/** Takes `[method, arguments]` and gives a `CallAnswer`, both as JSON. To nothing the answer is nothing. */
 export type CallStub = (asked: string) => Promise<string>
 
 export type CallAnswer =
