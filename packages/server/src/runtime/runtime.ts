@@ -13,6 +13,7 @@ export interface Job {
   capabilities: readonly string[]
   /** Those of the granted secrets that have been set. */
   secrets: Readonly<Record<string, string>>
+  /** For the run; in a workflow for each stretch between two steps. */
   timeoutMs: number
   /** Makes it a workflow, with `ctx.step`: `ctx/steps.ts` has what is said to the host then. In Unix milliseconds. */
   workflow?: { startedAt: number }
@@ -28,9 +29,12 @@ export interface LogLine {
 
 /** What a module reaches outside of itself. Everything goes through here, and is refused here. */
 export interface Host {
-  /** A call on `ctx`, as `repo.readText`; what it throws with a `code` and `data` reaches the module with them. */
+  /**
+   * A call on `ctx`, as `repo.readText`. An error with a `code` and `data` reaches the module with them; any other is the
+   * server's own, and the module learns nothing of it.
+   */
   call(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown>
-  /** Bounded by the runtime, and told in the order the module spoke. */
+  /** Bounded by the runtime, and told in the order the module spoke. Must not throw. */
   log(line: LogLine): void
 }
 

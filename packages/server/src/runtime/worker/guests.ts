@@ -119,7 +119,7 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
   }
 }
 
-const isStep = (method: string) => method === 'step.begin' || method === 'step.end'
+export const isStep = (method: string) => method === 'step.begin' || method === 'step.end'
 
 const SERVER_FAILED = { message: 'The server failed', code: 'INTERNAL_SERVER_ERROR', data: null }
 

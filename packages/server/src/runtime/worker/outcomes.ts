@@ -1,8 +1,6 @@
 import type { Performance } from '../ctx/perform.ts'
 import type { Job, Outcome } from '../runtime.ts'
-
-/** Puts the author's lines in the place of the bundle's. */
-export type ReadStack = (text: string, source: Job['module']) => string
+import type { ReadStack } from './stacks.ts'
 
 const ERROR_CHARACTERS = 5_000
 const STACK_CHARACTERS = 20_000
@@ -14,9 +12,9 @@ interface Answer {
 
 /** What the process says of a run: either its wrapper does, or workerd why there was none. */
 export function outcomeOf({ status, text }: Answer, job: Job, readStack: ReadStack): Outcome {
-  if (status !== 200) return withoutWrapper(text, job, readStack)
+  if (status !== 200) return withoutWrapper(text, readStack)
   const performance = readPerformance(text)
-  const tell = (words: string, characters: number) => readStack(words, job.module).slice(0, characters)
+  const tell = (words: string, characters: number) => readStack(words).slice(0, characters)
   switch (performance?.kind) {
     case 'returned': {
       if (performance.output === undefined) return { kind: 'returned' }
@@ -41,13 +39,13 @@ export function outcomeOf({ status, text }: Answer, job: Job, readStack: ReadSta
 const REPLACED: Outcome = { kind: 'ended', error: 'The module has replaced what reports for it' }
 
 /** The module did not get as far as being called, or nothing can make it go on. */
-function withoutWrapper(text: string, job: Job, readStack: ReadStack): Outcome {
+function withoutWrapper(text: string, readStack: ReadStack): Outcome {
   const [, error, stack] = /^Failed to start Worker:\s+(?:Uncaught )?([^\n]*)(.*)$/s.exec(text) ?? []
   if (error !== undefined)
     return {
       kind: 'threw',
       error,
-      stack: readStack(`${error}${stack}`, job.module).slice(0, STACK_CHARACTERS),
+      stack: readStack(`${error}${stack}`).slice(0, STACK_CHARACTERS),
     }
   if (text.includes('would never generate a response'))
     return { kind: 'ended', error: 'It waits for something that can never happen' }

@@ -1,15 +1,15 @@
-import { SourceMap, type SourceMapPayload } from 'node:module'
 import { createRecent } from '../../platform/recent.ts'
+import { findSources, type SourceMappings } from './source-positions.ts'
 
-/** To read a map takes time in proportion. What is larger is told in the lines of the bundle. */
-const MAP_CHARACTERS = 12 * 2 ** 20
-const KEPT_MAPS = 8
-/** Positions that are looked up in one text. */
-const MOST_POSITIONS = 100
+/** What is kept of maps that were read, in characters. */
+const KEPT_CHARACTERS = 16 * 2 ** 20
+/** What may be gone through for one run: to read a map takes time in proportion, in which nobody else is served. */
+const RUN_CHARACTERS = 16 * 2 ** 20
+const MOST_POSITIONS = 50
 
-const IN_MODULE = /\bmodule\.js:(\d+):(\d+)/g
+const IN_MODULE = /\bmodule\.js:(\d{1,9}):(\d{1,9})/g
 /** Frames of what stands around the module. */
-const NOT_OURS = /\n +at [^\n]*\b(wrapper|porter)\.js:\d+:\d+\)?/g
+const AROUND = /\n +at [^\n]*\b(wrapper|porter)\.js:\d+:\d+\)?/g
 
 interface Source {
   hash: string
@@ -17,36 +17,45 @@ interface Source {
 }
 
 /** Puts the lines that an author wrote in the place of those of the bundle. */
-export function createStackReader() {
-  const maps = createRecent<string, SourceMap | null>({ maxEntries: KEPT_MAPS })
+export type ReadStack = (text: string) => string
 
-  function mapOf({ hash, sourceMap }: Source): SourceMap | null {
-    const known = maps.get(hash)
-    if (known !== undefined) return known
-    const read = sourceMap === undefined || sourceMap.length > MAP_CHARACTERS ? null : readMap(sourceMap)
-    maps.set(hash, read)
+export function createStackReaders() {
+  const kept = createRecent<string, SourceMappings>({
+    maxEntries: 100,
+    weight: { of: ({ mappings }) => mappings.length, max: KEPT_CHARACTERS },
+  })
+
+  function mappingsOf({ hash, sourceMap = '' }: Source): SourceMappings | undefined {
+    const known = kept.get(hash)
+    if (known) return known
+    const read = readMap(sourceMap)
+    if (read) kept.set(hash, read)
     return read
   }
 
-  return function inAuthorsLines(text: string, source: Source): string {
-    if (!text.includes('.js:')) return text
-    const own = text.replaceAll(NOT_OURS, '')
-    const map = own.includes('module.js:') ? mapOf(source) : null
-    if (!map) return own
-    let left = MOST_POSITIONS
-    return own.replaceAll(IN_MODULE, (position, line: string, column: string) => {
-      if (--left < 0) return position
-      const found = map.findEntry(Number(line) - 1, Number(column) - 1)
-      if (!('originalSource' in found) || found.originalSource === undefined) return position
-      return `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`
-    })
+  /** For what one run says. */
+  return (source: Source): ReadStack => {
+    let left = RUN_CHARACTERS
+    return (text) => {
+      if (!text.includes('.js:')) return text
+      const own = text.replaceAll(AROUND, '')
+      const positions = [...own.matchAll(IN_MODULE)]
+        .slice(0, MOST_POSITIONS)
+        .map(([, line, column]) => ({ line: Number(line), column: Number(column) }))
+      const map = positions.length > 0 && left > 0 ? mappingsOf(source) : undefined
+      if (!map) return own
+      left -= map.mappings.length
+      const found = findSources(map, positions).values()
+      return own.replaceAll(IN_MODULE, (position) => found.next().value ?? position)
+    }
   }
 }
 
-function readMap(text: string): SourceMap | null {
+function readMap(text: string): SourceMappings | undefined {
   try {
-    return new SourceMap(JSON.parse(text) as SourceMapPayload)
+    const { sources, mappings } = JSON.parse(text) as SourceMappings
+    return { sources, mappings }
   } catch {
-    return null
+    return undefined
   }
 }

@@ -3,11 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundedLog, type LogBounds } from '../ctx/logging.ts'
+import type { StepAnswer } from '../ctx/steps.ts'
 import type { Host, Job, Outcome } from '../runtime.ts'
-import type { Guest } from './guests.ts'
+import { type Guest, isStep } from './guests.ts'
 import type { House } from './house.ts'
 import type { Order } from './inside/wrapper.ts'
-import { outcomeOf, type ReadStack } from './outcomes.ts'
+import { outcomeOf } from './outcomes.ts'
+import type { ReadStack } from './stacks.ts'
 import { AnswerTooLong } from './workerd.ts'
 
 export interface StayLimits {
@@ -34,6 +36,10 @@ const ENVELOPE_CHARACTERS = 64 * 1024
 /** How long to wait for the end of what was said, or of a process that hung up. */
 const LAST_WORDS_MS = 2_000
 
+/** What a step has, besides its own time, to tell that it was over. */
+const STEP_MARGIN_MS = 1_000
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 const NEIGHBOUR = 'Its process was ended because of another run of the organization'
 
 export async function stay({ house, key, job, host, signal, limits, readStack }: Stay): Promise<Outcome> {
@@ -45,16 +51,19 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     token: randomBytes(16).toString('hex'),
     key,
     job,
-    call: (method, args) => host.call(method, args, over.signal),
-    log: boundedLog(limits.log, (line) =>
-      host.log({ ...line, message: readStack(line.message, job.module) }),
-    ),
+    async call(method, args) {
+      const answer = await host.call(method, args, over.signal)
+      if (job.workflow && isStep(method)) time.start(allowance(answer as StepAnswer, job))
+      return answer
+    },
+    log: boundedLog(limits.log, (line) => host.log({ ...line, message: readStack(line.message) })),
     isBegun: false,
     activeAt: 0,
     heard: Promise.withResolvers(),
     onBegin: began.resolve,
     withdraw: () => withdrawn.resolve({ kind: 'not begun', reason: 'Its process was busy with another run' }),
   }
+  const time = createTime()
   let toldToEnd: string | undefined
 
   async function ended(): Promise<Outcome> {
@@ -87,9 +96,9 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     const cancelled = aborted(signal, over.signal)
     if ((await Promise.race([began.promise, cancelled])) === CANCELLED)
       return { kind: 'not begun', reason: 'It was cancelled' }
-    const late = delay(job.timeoutMs, undefined, { signal: over.signal, ref: false })
+    time.start(job.timeoutMs)
     const reason =
-      (await Promise.race([late, cancelled])) === CANCELLED ? 'It was cancelled' : tookLonger(job)
+      (await Promise.race([time.over, cancelled])) === CANCELLED ? 'It was cancelled' : tookLonger(job)
     toldToEnd = reason
     house.post(`/abort/${guest.token}`, reason, { characters: 100, signal: over.signal }).catch(() => {})
     await delay(limits.graceMs, undefined, { signal: over.signal, ref: false })
@@ -109,12 +118,31 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
   } finally {
     over.abort()
     cut.abort()
+    time.stop()
     house.leave(guest)
   }
 }
 
 const tookLonger = ({ timeoutMs }: Job) =>
   `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
+
+/** Of a workflow every stretch between steps has its time, and a step the time it was given. */
+const allowance = (answer: StepAnswer, { timeoutMs }: Job): number =>
+  answer.is === 'run' ? Math.max(timeoutMs, (answer.timeoutMs ?? 0) + STEP_MARGIN_MS) : timeoutMs
+
+function createTime() {
+  const over = Promise.withResolvers<void>()
+  let timer: NodeJS.Timeout | undefined
+  const stop = () => clearTimeout(timer)
+  return {
+    over: over.promise,
+    start(ms: number): void {
+      stop()
+      timer = setTimeout(over.resolve, Math.min(ms, LONGEST_TIMER_MS)).unref()
+    },
+    stop,
+  }
+}
 
 const CANCELLED = Symbol('cancelled')
 

@@ -4,7 +4,7 @@ import { insideSource } from '../inside-source.ts'
 import type { Job, Runtime } from '../runtime.ts'
 import { createPool, NoProcess, type PoolCounts, type PoolOptions } from './pool.ts'
 import { FILES } from './settings.ts'
-import { createStackReader } from './stacks.ts'
+import { createStackReaders } from './stacks.ts'
 import { type StayLimits, stay } from './stay.ts'
 
 export interface WorkerRuntimeOptions extends PoolOptions, StayLimits {
@@ -23,7 +23,7 @@ interface WorkerRuntime extends Runtime {
 /** Runs modules in isolates of workerd. One is used again by runs of the same module, repository and capabilities. */
 export function createWorkerRuntime(options: WorkerRuntimeOptions): WorkerRuntime {
   const pool = createPool(options, insideSources())
-  const readStack = createStackReader()
+  const stackReaderOf = createStackReaders()
 
   return {
     counts: pool.counts,
@@ -48,7 +48,15 @@ export function createWorkerRuntime(options: WorkerRuntimeOptions): WorkerRuntim
       try {
         const house = await pool.take({ orgId: job.orgId, key }, signal)
         try {
-          return await stay({ house, key, job, host, signal, limits: options, readStack })
+          return await stay({
+            house,
+            key,
+            job,
+            host,
+            signal,
+            limits: options,
+            readStack: stackReaderOf(job.module),
+          })
         } finally {
           pool.giveBack(house)
         }
