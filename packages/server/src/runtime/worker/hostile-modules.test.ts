@@ -146,6 +146,15 @@ describe('a module that means harm', () => {
     assert.deepEqual([asked, left.lines], [[], []])
   })
 
+  it('leaves a loop behind, which ends with its process, and takes no run with it', async () => {
+    const left = await run(`import { waitUntil } from 'cloudflare:workers'
+      export default () => waitUntil(new Promise((r) => setTimeout(r, 1)).then(() => { for (;;); }))`)
+    assert.equal(left.kind, 'returned')
+    const kinds = []
+    while (kinds.at(-1) !== 'returned') kinds.push((await run(FINE)).kind)
+    assert.deepEqual(new Set(kinds.slice(0, -1)).difference(new Set(['not begun'])), new Set())
+  })
+
   it('sets ten thousand timers, asks a thousand things at once, gives too much', async () => {
     const timers = await run(
       'export default () => { for (let i = 0; i < 1e4; i++) setTimeout(() => {}, 1e6) }',

@@ -113,6 +113,23 @@ describe('the pool of processes', () => {
     assert.deepEqual(processesIn(directory), [])
   })
 
+  it('ends what is left behind by a run, and a process that has grown', async () => {
+    const spinning = `import { waitUntil } from 'cloudflare:workers'
+      const spin = async () => { for (;;) { const end = Date.now() + 20; while (Date.now() < end); await new Promise((r) => setTimeout(r, 1)) } }
+      export default () => waitUntil(spin())`
+    const keeping = 'globalThis.kept = new Uint8Array(120e6).fill(1); export default () => kept.length'
+    const idle: [string, object][] = [
+      [spinning, {}],
+      [keeping, { bubblewrap: undefined }],
+    ]
+    for (const [code, options] of idle) {
+      await using made = new AsyncDisposableStack()
+      const { run, runtime } = await startWorkerRuntime(made, { memoryMb: 128, ...options })
+      assert.equal((await run(code)).kind, 'returned')
+      while (runtime.processes > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })
+
   it('says why when there is no process to be had', async () => {
     await using made = new AsyncDisposableStack()
     const { run, runtime } = await startWorkerRuntime(made, { workerd: '/bin/false', bubblewrap: undefined })

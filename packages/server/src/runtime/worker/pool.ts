@@ -37,6 +37,11 @@ export interface PoolCounts {
 
 /** What the kernel counts of a process of workerd before it does anything, most of it never used. */
 const IDLE_DATA_MB = 512
+/**
+ * What V8 may have of its own more than a run: it tries long and hard to stay below its bound, so that is the last resort
+ * and the look from outside comes first.
+ */
+const HEAP_MARGIN_MB = 128
 /** Longest path of a socket, everywhere. */
 const SOCKET_PATH_BYTES = 100
 
@@ -97,7 +102,10 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     opening.push(orgId)
     try {
       const directory = await makeDirectory(options.directory)
-      const files = { ...(await sources()), [FILES.config]: configOf({ heapMb: options.memoryMb }) }
+      const files = {
+        ...(await sources()),
+        [FILES.config]: configOf({ heapMb: options.memoryMb + HEAP_MARGIN_MB }),
+      }
       for (const [name, text] of Object.entries(files))
         await writeFile(join(directory, name), text, { mode: 0o600 })
       const dataMb = IDLE_DATA_MB + options.memoryMb * runsPerProcess

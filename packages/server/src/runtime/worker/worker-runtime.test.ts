@@ -201,4 +201,18 @@ describe('a module in the worker runtime', () => {
     assert.deepEqual(rest, { first: 'done', before: 2_000, after: 3_000 })
     assert.equal(typeof chance, 'number')
   })
+
+  it('has its time anew with each step of a workflow, and in a step what that was given', async () => {
+    const wait = 'new Promise((r) => setTimeout(r, 400))'
+    const code = `export default async (_, { step }) => {
+      for (const name of ['a', 'b', 'c']) await step.do(name, () => ${wait})
+      await ${wait}
+      return 'in time'
+    }`
+    let order = 0
+    const call = async (method: string): Promise<StepAnswer> =>
+      method === 'step.begin' ? { is: 'run', attempt: 1 } : { is: 'done', order: ++order, at: order }
+    const slow = await run(code, { workflow: { startedAt: 0 }, timeoutMs: 900, call })
+    assert.equal(slow.kind === 'returned' && slow.output, 'in time')
+  })
 })

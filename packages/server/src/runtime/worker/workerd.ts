@@ -85,7 +85,7 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
     throw error
   })
 
-  const pid = innermost(child.pid ?? 0)
+  const pid = findProgram(child.pid ?? 0)
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS })
   void exited.then(() => agent.destroy())
   const socketPath = join(directory, SOCKETS.in)
@@ -157,10 +157,15 @@ function stepAside(pid: number | undefined): void {
 
 const firstLine = (text: string) => text.trim().split('\n')[0]?.slice(0, 300) ?? ''
 
-/** The process itself, not what was put around it. */
-function innermost(pid: number): number {
-  const child = Number.parseInt(textOf(`/proc/${pid}/task/${pid}/children`), 10)
-  return child > 0 ? innermost(child) : pid
+/** The process itself, not what was put around it or beside it. */
+function findProgram(pid: number): number | undefined {
+  if (textOf(`/proc/${pid}/comm`).trim() === 'workerd') return pid
+  const children = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+  for (const child of children) {
+    const found = findProgram(child)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function textOf(file: string): string {
