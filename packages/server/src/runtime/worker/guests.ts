@@ -25,6 +25,8 @@ export interface Guest {
   withdraw(): void
   /** When it last was known to do something. */
   activeAt: number
+  /** Called when its process has ended. */
+  onExit(): void
   /** Resolves when everything it has said was heard. */
   heard: PromiseWithResolvers<void>
 }

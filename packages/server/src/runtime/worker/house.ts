@@ -30,6 +30,8 @@ export interface House extends Workerd {
   readonly keys: Set<string>
   /** Runs that are in it, or on their way to it. */
   seats: number
+  /** Runs that it was given so far. */
+  served: number
   /** Takes no more runs. */
   isLeaving: boolean
   readonly isStuck: boolean
@@ -69,6 +71,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   let doom: Doom | undefined
   let askedAt: number | undefined
   let isStuck = false
+  let hasExited = false
   let idleSince = performance.now()
   let cpuMs: number | undefined
 
@@ -147,6 +150,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const exited = workerd.exited.then(async (exit): Promise<Exit> => {
     doom ??= verdict(exit)
     await close()
+    hasExited = true
+    for (const guest of guests.present.values()) guest.onExit()
     return exit
   })
 
@@ -157,6 +162,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     guests: guests.present,
     keys: new Set(),
     seats: 0,
+    served: 0,
     isLeaving: false,
     get isStuck() {
       return isStuck
@@ -166,6 +172,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     },
     enter(guest) {
       guests.present.set(guest.token, guest)
+      if (hasExited) guest.onExit()
       if (guests.present.size === 1) watchEvery(LOOK_MS)
     },
     leave(guest) {

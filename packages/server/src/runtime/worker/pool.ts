@@ -42,6 +42,8 @@ const IDLE_DATA_MB = 512
  * and the look from outside comes first.
  */
 const HEAP_MARGIN_MB = 128
+/** A little is left of every run, whatever is done about it: then a process is replaced. */
+const RUNS_PER_PROCESS = 5_000
 /** Longest path of a socket, everywhere. */
 const SOCKET_PATH_BYTES = 100
 
@@ -194,6 +196,8 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     async take(wanted: Wanted, signal: AbortSignal): Promise<House> {
       if (isClosed) throw new NoProcess('The server is stopping')
       const house = await (place(wanted) ?? wait(wanted, signal))
+      house.served++
+      if (house.served >= RUNS_PER_PROCESS) house.isLeaving = true
       if (house.keys.has(wanted.key)) return house
       house.keys.add(wanted.key)
       counts.loaded++

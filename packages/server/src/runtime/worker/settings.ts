@@ -15,7 +15,7 @@ export const configOf = ({ heapMb }: { heapMb: number }): string => `
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  v8Flags = ["--max-heap-size=${heapMb}"],
+  v8Flags = ["--max-heap-size=${heapMb}", "--expose-gc"],
   services = [
     (name = "porter", worker = (
       modules = [(name = "porter.js", esModule = embed "${FILES.porter}")],

@@ -6,7 +6,7 @@ export interface SourceMappings {
   mappings: string
 }
 
-export interface Position {
+interface Position {
   /** Both from 1, as in a stack. */
   line: number
   column: number

@@ -46,6 +46,8 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
   const over = new AbortController()
   const cut = new AbortController()
   const began = Promise.withResolvers<void>()
+  /** Not the promise of the process: whoever waits for that is kept as long as it lives. */
+  const gone = Promise.withResolvers<void>()
   const withdrawn = Promise.withResolvers<Outcome>()
   const guest: Guest = {
     token: randomBytes(16).toString('hex'),
@@ -61,13 +63,14 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     activeAt: 0,
     heard: Promise.withResolvers(),
     onBegin: began.resolve,
+    onExit: gone.resolve,
     withdraw: () => withdrawn.resolve({ kind: 'not begun', reason: 'Its process was busy with another run' }),
   }
   const time = createTime()
   let toldToEnd: string | undefined
 
   async function ended(): Promise<Outcome> {
-    await house.exited
+    await gone.promise
     const { guilty, error } = house.doom ?? { guilty: undefined, error: 'Its process ended' }
     if (!guest.isBegun) return { kind: 'not begun', reason: `Before it began: ${error}` }
     return { kind: 'ended', error: guilty === undefined || guilty === guest ? error : NEIGHBOUR }
@@ -78,13 +81,17 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     const path = `/run/${guest.token}/${key}`
     try {
       const answer = await house.post(path, orderOf(guest, limits), { characters, signal: cut.signal })
-      await Promise.race([guest.heard.promise, house.exited, delay(LAST_WORDS_MS, undefined, { ref: false })])
+      await Promise.race([
+        guest.heard.promise,
+        gone.promise,
+        delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal }),
+      ])
       if (toldToEnd !== undefined) return { kind: 'ended', error: toldToEnd }
       return outcomeOf(answer, job, readStack)
     } catch (error) {
       if (error instanceof AnswerTooLong) return { kind: 'ended', error: 'Its output is too large' }
       if (cut.signal.aborted) return new Promise(() => {})
-      await Promise.race([house.exited, delay(LAST_WORDS_MS, undefined, { ref: false })])
+      await Promise.race([gone.promise, delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal })])
       if (!guest.isBegun) return { kind: 'not begun', reason: 'The connection to its process was lost' }
       house.isLeaving = true
       return { kind: 'ended', error: 'The connection to its process was lost' }

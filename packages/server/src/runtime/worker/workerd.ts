@@ -155,7 +155,12 @@ function stepAside(pid: number | undefined): void {
   }
 }
 
-const firstLine = (text: string) => text.trim().split('\n')[0]?.slice(0, 300) ?? ''
+/** Where it sees no other process it complains of that first. */
+const firstLine = (text: string) =>
+  text
+    .split('\n')
+    .find((line) => line.trim() !== '' && !line.includes('program executable'))
+    ?.slice(0, 300) ?? ''
 
 /** The process itself, not what was put around it or beside it. */
 function findProgram(pid: number): number | undefined {

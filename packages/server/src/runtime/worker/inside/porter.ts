@@ -4,6 +4,7 @@
 //
 // What it prints reaches the server at once, also when the thread never comes back from what it does next.
 
+import { collectEvery } from './collecting.ts'
 import type { CallStub, Wrapper } from './stubs.ts'
 
 interface Env {
@@ -19,6 +20,7 @@ interface Env {
 const CALLS_AT_ONCE = 16
 const CALLS_WAITING = 1_000
 
+const collect = collectEvery(200)
 const say = console.log.bind(console)
 /** What tells a run that it is to end. */
 const aborts = new Map<string, (reason: string) => void>()
@@ -60,6 +62,7 @@ async function run({ token, key, order }: { token: string; key: string; order: s
     calls.end()
     aborts.delete(token)
     say(`ended ${token}`)
+    collect()
   }
 }
 

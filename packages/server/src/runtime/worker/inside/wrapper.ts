@@ -9,6 +9,7 @@ import { boundedLog, consoleFor, type LogBounds } from '../../ctx/logging.ts'
 import { perform } from '../../ctx/perform.ts'
 import { makeTimeRepeatable } from '../../ctx/repeatable.ts'
 import type { LogLine } from '../../runtime.ts'
+import { collectEvery } from './collecting.ts'
 import type { CallAnswer, CallStub } from './stubs.ts'
 
 /** What the server wants run, as JSON. */
@@ -34,6 +35,7 @@ interface Current {
 const { parse, stringify } = JSON
 /** Reaches the server at once, whatever the module does next. */
 const print = console.log.bind(console)
+const collect = collectEvery(200)
 const speaking = new AsyncLocalStorage<Current>()
 const all = new Set<Current>()
 let isTimeRepeatable = false
@@ -81,6 +83,7 @@ class Wrapper extends WorkerEntrypoint {
       return stringify(await performance)
     } finally {
       all.delete(here)
+      collect()
     }
   }
 }
