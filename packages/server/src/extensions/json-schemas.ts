@@ -54,12 +54,15 @@ const options = { strict: false, allErrors: true, logger: false, validateFormats
 const draft7 = new Ajv(options)
 const draft2020 = new Ajv2020(options)
 
+/** Which of the two drafts it is written in. */
+export const isDraft7 = ({ $schema }: Node): boolean => typeof $schema === 'string' && DRAFT_7.test($schema)
+
 export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProblem[] {
   if (!schema) return []
   const { $schema = '' } = schema
   if (typeof $schema !== 'string' || ($schema && !DRAFT_7.test($schema) && !DRAFT_2020.test($schema)))
     return [{ at: [...at, '$schema'], message: 'Use JSON Schema 2020-12 or draft-07' }]
-  const ajv = DRAFT_7.test($schema) ? draft7 : draft2020
+  const ajv = isDraft7(schema) ? draft7 : draft2020
   const { $schema: _, ...rest } = schema
   if (!ajv.validateSchema(rest))
     return (ajv.errors ?? []).map(({ instancePath, message = 'is wrong' }) => ({

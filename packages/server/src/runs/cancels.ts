@@ -1,0 +1,49 @@
+import type { Db } from '../schema.ts'
+import * as store from './store.ts'
+
+/** What is cancelled through another process is found by looking. */
+const LOOK_EVERY_MS = 1_000
+
+export type Cancels = ReturnType<typeof createCancels>
+
+/** Tells those who run something that it is to end. */
+export function createCancels({ db }: { db: Db }) {
+  const running = new Map<string, AbortController>()
+  let timer: NodeJS.Timeout | undefined
+
+  const cancel = (id: string) => running.get(id)?.abort(new Cancelled())
+
+  async function look(): Promise<void> {
+    const ids = [...running].flatMap(([id, { signal }]) => (signal.aborted ? [] : [id]))
+    // A look that fails is followed by another.
+    if (ids.length > 0) for (const id of await store.listCancelled(db, ids).catch(() => [])) cancel(id)
+  }
+
+  return {
+    /** For one that runs in this process; elsewhere it is noticed a little later. */
+    cancel,
+
+    watch(id: string): Disposable & { cancelled: AbortSignal } {
+      const controller = new AbortController()
+      running.set(id, controller)
+      timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref()
+      return {
+        cancelled: controller.signal,
+        [Symbol.dispose]() {
+          running.delete(id)
+          if (running.size > 0) return
+          clearInterval(timer)
+          timer = undefined
+        },
+      }
+    },
+  }
+}
+
+/** Somebody wants it to end. */
+class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+  constructor() {
+    super('The run was cancelled')
+  }
+}
