@@ -15,8 +15,10 @@ export function createCancels({ db }: { db: Db }) {
 
   async function look(): Promise<void> {
     const ids = [...running].flatMap(([id, { signal }]) => (signal.aborted ? [] : [id]))
+    if (ids.length === 0) return
     // A look that fails is followed by another.
-    if (ids.length > 0) for (const id of await store.listCancelled(db, ids).catch(() => [])) cancel(id)
+    const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
+    if (goingOn) for (const id of ids) if (!goingOn.has(id)) cancel(id)
   }
 
   return {

@@ -63,7 +63,10 @@ onEachDatabase('runs that are asked for', (create) => {
       'run.log adding',
       'run.succeeded',
     ])
-    const { items: told } = await world.ok('events/list', { name: 'tools', types: ['run.queued', 'run.succeeded'] })
+    const { items: told } = await world.ok('events/list', {
+      name: 'tools',
+      types: ['run.queued', 'run.succeeded'],
+    })
     assert.deepEqual(
       told.map(({ type, subject }: { type: string; subject: string }) => [type, subject]),
       [
@@ -104,7 +107,10 @@ onEachDatabase('runs that are asked for', (create) => {
       assert.match(answer.body.data.reason, /^input_invalid/)
     }
     const large = { n: 1, text: 'x'.repeat(1024 * 1024 - 100) }
-    assert.equal((await world.call('runs/dispatch', { name: 'tools', extension: 'add', input: large })).status, 200)
+    assert.equal(
+      (await world.call('runs/dispatch', { name: 'tools', extension: 'add', input: large })).status,
+      200,
+    )
   })
 
   it('fail when the output does not fit, when they throw, and with nothing returned succeed without output', async () => {

@@ -109,15 +109,16 @@ export async function listOver(q: Db, ids: readonly string[]): Promise<string[]>
   return ids.filter((id) => !going.has(id))
 }
 
-/** Those of the runs that somebody wants to end. */
-export async function listCancelled(q: Db, ids: readonly string[]): Promise<string[]> {
+/** Those of the runs that are to go on: nobody wants them to end, and they are neither gone nor in other hands. */
+export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await q
     .selectFrom('runs')
     .select('id')
     .where('id', 'in', [...ids])
-    .where('cancel_requested_at', 'is not', null)
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
     .execute()
-  return rows.map(({ id }) => id)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Undefined when it is not waiting any more. */
