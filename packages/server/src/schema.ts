@@ -15,7 +15,9 @@ import type { ThrottleTables } from './platform/throttles.ts'
 import type { RecordTables } from './records/store.ts'
 import type { RepoSecretTables } from './repo-secrets/store.ts'
 import type { RepoTables } from './repos/store.ts'
+import type { RunQueueTables } from './runs/queue-store.ts'
 import type { RunTables } from './runs/store.ts'
+import type { RunTriggerTables } from './runs/trigger-store.ts'
 import type { SettingTables } from './secrets/server-key.ts'
 import type { TokenTables } from './tokens/store.ts'
 import type { WebhookTables } from './webhooks/store.ts'
@@ -36,6 +38,8 @@ export type Schema = PeopleTables &
   WebhookTables &
   RecordTables &
   RunTables &
+  RunQueueTables &
+  RunTriggerTables &
   RepoSecretTables &
   WorkerTables &
   TurnTables &

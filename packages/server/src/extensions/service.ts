@@ -18,7 +18,7 @@ import type { BuildAll, Surveys } from './surveys.ts'
 const ERRORS_SHOWN = 1000
 
 /** A module that is gone and does not come out the same any more, as when its commit is gone. */
-export class BundleLost extends Error {
+class BundleLost extends Error {
   override readonly name = 'BundleLost'
   constructor(hash: string) {
     super(`The module ${hash} cannot be built from its commit any more`)

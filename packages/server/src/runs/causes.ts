@@ -2,7 +2,7 @@ import type { Cause, NumberedEvent } from '@trellis/contract'
 import type { RunRow } from './store.ts'
 
 /** A run that another came from. */
-export interface Ancestor {
+interface Ancestor {
   id: string
   extension: string
 }

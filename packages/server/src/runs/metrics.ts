@@ -3,8 +3,6 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../schema.ts'
 import { measureQueue, type RunRow } from './store.ts'
 
-export type RunMetrics = ReturnType<typeof createRunMetrics>
-
 /** How running goes, for Prometheus. What waits and what runs is that of all processes together. */
 export function createRunMetrics({ registry, db, clock }: { registry: Registry; db: Db; clock: Clock }) {
   const ended = new Counter({

@@ -55,7 +55,7 @@ interface RunsNeeds extends Base {
   beginnings: RunBeginnings
 }
 
-export type RunBeginnings = ReturnType<typeof createRunBeginnings>
+type RunBeginnings = ReturnType<typeof createRunBeginnings>
 
 /** What of runs there must be before there are events: those who hear of them, and what they write. */
 export function createRunBeginnings({

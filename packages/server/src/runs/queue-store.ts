@@ -17,7 +17,7 @@ interface QueuesTable {
   kept_bytes: number
 }
 
-export interface QueueTables {
+export interface RunQueueTables {
   run_queues: QueuesTable
 }
 

@@ -1,5 +1,6 @@
 import type { EventsService } from '../events/service.ts'
 import { runScope } from '../events/types.ts'
+import type { ModulesInUse } from '../extensions/pruning.ts'
 import type { RemoveSome } from '../repos/remains.ts'
 import * as queues from './queue-store.ts'
 import * as store from './store.ts'
@@ -35,4 +36,4 @@ export const triggerRemains: readonly RemoveSome[] = [
 ]
 
 /** Modules that are still to be run, whatever is canonical by then. */
-export const { listModulesInUse } = store
+export const listModulesInUse: ModulesInUse = (db, hashes) => store.listUnended(db, hashes)

@@ -2,8 +2,6 @@ import type { ActorKind, RunStatus, RunTrigger, Runtime } from '@trellis/contrac
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
-import type { QueueTables } from './queue-store.ts'
-import type { TriggerTables } from './trigger-store.ts'
 
 interface RunsTable {
   id: string
@@ -52,7 +50,7 @@ interface RunsTable {
   output: string | null
 }
 
-export interface RunTables extends QueueTables, TriggerTables {
+export interface RunTables {
   runs: RunsTable
 }
 
@@ -71,7 +69,7 @@ export async function findRun(q: Db, id: string): Promise<RunRow | undefined> {
 }
 
 /** What a page is chosen by. */
-export type RunOutline = Pick<RunRow, 'id' | 'extension' | 'status' | 'trigger_kind' | 'bytes'>
+type RunOutline = Pick<RunRow, 'id' | 'extension' | 'status' | 'trigger_kind' | 'bytes'>
 
 /** Newest first, without anything that may be large. */
 export function listOutlines(
@@ -190,7 +188,7 @@ export async function listHeld(q: Db, ids: readonly string[], workerId: string):
 }
 
 /** Those of the modules that runs are still to be run with. */
-export async function listModulesInUse(q: Db, hashes: readonly string[]): Promise<string[]> {
+export async function listUnended(q: Db, hashes: readonly string[]): Promise<string[]> {
   const rows = await q
     .selectFrom('runs')
     .select('module_hash')

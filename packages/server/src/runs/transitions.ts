@@ -4,6 +4,7 @@ import { repoScope, runScope, type ServiceEventType } from '../events/types.ts'
 import type { Runnable } from '../extensions/runnable.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
+import type { LogLevel } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { causeOf, type Origin } from './causes.ts'
 import * as queues from './queue-store.ts'
@@ -25,7 +26,7 @@ export interface NewRun {
   origin: Origin
 }
 
-export interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
+interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
   /** Of its log. */
   logBytes: number
   /** What it said last, to be written with its end. */
@@ -34,7 +35,7 @@ export interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
 
 /** What a line of a log says. */
 export interface LogPayload {
-  level: string
+  level: LogLevel
   message: string
   data?: unknown
 }

@@ -14,7 +14,7 @@ interface TriggersTable {
   on_transition: number
 }
 
-export interface TriggerTables {
+export interface RunTriggerTables {
   run_triggers: TriggersTable
 }
 

@@ -129,7 +129,7 @@ function hookOf(row: triggers.TriggerRow, { type, payload }: NumberedEvent): obj
 }
 
 /** An event as a module gets it. */
-export const seenOf = ({ id, seq, type, ts, subject, actor, payload, cause }: NumberedEvent) => ({
+const seenOf = ({ id, seq, type, ts, subject, actor, payload, cause }: NumberedEvent) => ({
   id,
   seq,
   type,

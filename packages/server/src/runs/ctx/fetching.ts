@@ -51,8 +51,6 @@ const NOT_PASSED_ON = new Set([
   'keep-alive',
 ])
 
-export type Fetching = ReturnType<typeof createFetching>
-
 /** `ctx.fetch`: out through the guard that everything goes through, to the hosts that were granted and nowhere else. */
 export function createFetching({ egress }: { egress: Egress }) {
   let opened: ReturnType<typeof open> | undefined

@@ -26,8 +26,6 @@ interface HostDeps {
   complain(message: string, about: { error: unknown; run: string }): void
 }
 
-export type CtxHosts = ReturnType<typeof createCtxHosts>
-
 /**
  * The other side of `ctx`. Whatever a module does to its own side, here each call is asked for what the run was granted,
  * and then goes where the operation of the same name goes, as a caller who may do no more than that.
