@@ -16,6 +16,7 @@ import type { RecordTables } from './records/store.ts'
 import type { RepoSecretTables } from './repo-secrets/store.ts'
 import type { RepoTables } from './repos/store.ts'
 import type { RunQueueTables } from './runs/queue-store.ts'
+import type { RunStepTables } from './runs/step-store.ts'
 import type { RunTables } from './runs/store.ts'
 import type { RunTriggerTables } from './runs/trigger-store.ts'
 import type { SettingTables } from './secrets/server-key.ts'
@@ -39,6 +40,7 @@ export type Schema = PeopleTables &
   RecordTables &
   RunTables &
   RunQueueTables &
+  RunStepTables &
   RunTriggerTables &
   RepoSecretTables &
   WorkerTables &

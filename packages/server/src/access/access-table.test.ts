@@ -258,7 +258,16 @@ async function insertRun({ database, now }: TestApp): Promise<void> {
     .select(['id', 'org_id'])
     .where('name', '=', 'target')
     .executeTakeFirstOrThrow()
-  const none = { depth: 0, bytes: 0, created_at: 0, ancestors: '[]', capabilities: '[]', effective: '[]' }
+  const none = {
+    depth: 0,
+    bytes: 0,
+    log_bytes: 0,
+    ready: 0,
+    created_at: 0,
+    ancestors: '[]',
+    capabilities: '[]',
+    effective: '[]',
+  }
   await database.db
     .insertInto('runs')
     .values({

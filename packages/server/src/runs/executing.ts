@@ -8,7 +8,7 @@ import { Fault } from '../platform/fault.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Host, Job, Outcome, Runtime } from '../runtime/runtime.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import { type Blank, createBlank } from './blanking.ts'
 import { ancestorsOf } from './causes.ts'
 import type { RunLog, RunLogs } from './logging.ts'
@@ -59,6 +59,7 @@ export function createExecution(deps: ExecutingDeps) {
       blank = createBlank(Object.values(granted))
       log = logs.open(run, hold.workerId, blank)
       const outcome = await begin({ run, repo, granted, log, hold, signal })
+      if (outcome.kind === 'suspended' && !cancelled.aborted) return await fallAsleep(run, hold, log)
       verdict = await judge(run, outcome, { blank, checks })
       if (outcome.kind === 'threw' && outcome.stack) log.write({ level: 'error', message: outcome.stack })
     } catch (error) {
@@ -67,7 +68,10 @@ export function createExecution(deps: ExecutingDeps) {
       verdict = failed(error instanceof Fault ? error.message : 'It could not be run: the server failed')
     }
     if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
-    else if (hold.abort.aborted) verdict = failed('The server was stopped before it ended')
+    else if (hold.abort.aborted) {
+      if (await release(run, hold.workerId)) return
+      verdict = failed('The server was stopped before it ended')
+    }
     await end(run, hold, verdict, log)
   }
 
@@ -99,12 +103,14 @@ export function createExecution(deps: ExecutingDeps) {
     const job: Job = {
       runId: run.id,
       orgId: run.org_id,
+      repoId: run.repo_id,
       module,
       input: JSON.parse(run.input),
       run: seenBy(run, repo, (await orgs.find(database.db, repo.org_id))?.slug ?? ''),
       capabilities: JSON.parse(run.effective),
       secrets: granted,
       timeoutMs: deps.timeoutMs,
+      ...(run.runtime === 'workflow' && { workflow: { startedAt: run.started_at ?? run.created_at } }),
     }
     const host: Host = { ...deps.hostFor(run, hold), log: (line) => log.write(line) }
     for (let attempt = 1; ; attempt++) {
@@ -114,15 +120,29 @@ export function createExecution(deps: ExecutingDeps) {
     }
   }
 
-  /** Whatever becomes of the database meanwhile, as long as the run is ours. */
+  /** A workflow has nothing to do for now. It costs a row until it goes on. */
+  async function fallAsleep(run: RunRow, hold: Hold, log: RunLog): Promise<void> {
+    const { workerId } = hold
+    const said = await log.take()
+    await insist(run, hold, (tx) => transitions.sleepIn(tx, events, run, { workerId, ...said }))
+  }
+
+  /** A workflow can go on from its last step; of anything else nobody knows how far it came. */
+  const release = async (run: RunRow, workerId: string): Promise<boolean> =>
+    run.runtime === 'workflow' && (await database.transact((tx) => transitions.releaseIn(tx, run, workerId)))
+
   async function end(run: RunRow, hold: Hold, verdict: Verdict, log: RunLog | undefined): Promise<void> {
-    const { lines, logBytes } = (await log?.take()) ?? { lines: [], logBytes: 0 }
+    const { lines, logBytes } = (await log?.take()) ?? { lines: [], logBytes: run.log_bytes }
     const ended = { ...verdict, id: run.id, workerId: hold.workerId, lines, logBytes }
+    if (await insist(run, hold, (tx) => transitions.endIn(tx, events, run, ended)))
+      deps.onEnded({ ...run, status: verdict.status })
+  }
+
+  /** Whatever becomes of the database meanwhile, as long as the run is ours. */
+  async function insist<T>(run: RunRow, hold: Hold, write: (tx: Tx) => Promise<T>): Promise<T> {
     for (;;)
       try {
-        if (await database.transact((tx) => transitions.endIn(tx, events, run, ended)))
-          deps.onEnded({ ...run, status: verdict.status })
-        return
+        return await database.transact(write)
       } catch (error) {
         if (!hold.isHeld() || hold.abort.aborted) throw error
         complain('the end of a run could not be written down', { error, run: run.id })
@@ -133,11 +153,11 @@ export function createExecution(deps: ExecutingDeps) {
   return {
     run,
 
-    /** Of a process that died over it nobody knows how far it came. */
+    /** What a process left behind that died over it. */
     async takeOver(run: RunRow): Promise<void> {
-      if (run.worker_id === null) return
+      if (run.worker_id === null || (await release(run, run.worker_id))) return
       const verdict = failed('The server that ran it was stopped, or could not be reached any more')
-      const ended = { ...verdict, id: run.id, workerId: run.worker_id, lines: [], logBytes: 0 }
+      const ended = { ...verdict, id: run.id, workerId: run.worker_id, lines: [], logBytes: run.log_bytes }
       if (await database.transact((tx) => transitions.endIn(tx, events, run, ended)))
         deps.onEnded({ ...run, status: verdict.status })
     },

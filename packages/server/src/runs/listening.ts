@@ -8,6 +8,8 @@ export const listenAnew: FollowsPromotion = async (tx, repo, extensions) => {
     return {
       repo_id: repo.id,
       extension: name,
+      run_id: '',
+      step: 0,
       on_push: push ? JSON.stringify({ push }) : null,
       on_event: event ? JSON.stringify({ event }) : null,
       record_name: record?.name ?? null,

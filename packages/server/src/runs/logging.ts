@@ -51,8 +51,8 @@ export function createRunLogs(deps: {
 
   return {
     open(run: store.RunRow, workerId: string, blank: Blank) {
-      let bytes = 0
-      let isFull = false
+      let bytes = run.log_bytes
+      let isFull = bytes > maxBytes
       const keep = (payload: LogPayload) => {
         const own = waiting.get(run) ?? { workerId, lines: [] }
         own.lines.push(payload)
@@ -77,7 +77,7 @@ export function createRunLogs(deps: {
           await writing
           const lines = waiting.get(run)?.lines ?? []
           waiting.delete(run)
-          return { lines, logBytes: Math.min(bytes, maxBytes) }
+          return { lines, logBytes: bytes }
         },
       }
     },

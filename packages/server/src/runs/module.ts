@@ -23,6 +23,7 @@ import { runMethods } from './ctx/runs.ts'
 import { createDispatching } from './dispatching.ts'
 import { createExecution, type Runtimes } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
+import { createJournals } from './journal.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
 import { createQueueRoom } from './queue-room.ts'
@@ -79,7 +80,7 @@ export function createRunBeginnings({
     onOverfull: hints.hint,
   })
   const subscribers: Subscriber[] = config.extensions.enabled
-    ? [createTriggers({ transitions, queueRoom, runtimes: enabled })]
+    ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, wake: bell.ring })]
     : []
   return { bell, waiting, hints, queueRoom, transitions, subscribers }
 }
@@ -111,6 +112,7 @@ export function createRunsModule(needs: RunsNeeds) {
       ...runMethods(dispatching),
       ...fetching.methods,
     },
+    journals: createJournals({ database, clock }),
     complain,
   })
   const logs = createRunLogs({

@@ -30,7 +30,7 @@ export async function judge(run: RunRow, outcome: Outcome, { blank, checks }: Ju
     case 'not begun':
       return fail(`It could not be begun: ${outcome.reason}`)
     case 'suspended':
-      return fail('It waits for something, and nothing here can wake it')
+      return fail('It stopped without an end')
     case 'returned': {
       const output = jsonOf(outcome.output, blank)
       if (output === undefined) return fail('What it returned is no JSON')

@@ -13,6 +13,6 @@ export type QueueRoom = ReturnType<typeof createQueueRoom>
 export const createQueueRoom = ({ queuedPerOrg }: { queuedPerOrg: number }) => ({
   async findIn(q: Db, { orgId, isProvisional }: { orgId: string; isProvisional: boolean }): Promise<number> {
     const most = isProvisional ? Math.max(1, Math.floor(queuedPerOrg * PROVISIONAL_SHARE)) : queuedPerOrg
-    return Math.max(0, most - (await queues.countQueued(q, orgId)))
+    return Math.max(0, most - (await queues.countReady(q, orgId)))
   },
 })

@@ -66,7 +66,7 @@ onEachDatabase('the queue of runs', (create) => {
   const queueOf = (id: string) =>
     world.app.database.db
       .selectFrom('run_queues')
-      .select(['queued', 'running', 'kept_bytes'])
+      .select(['ready', 'running', 'kept_bytes'])
       .where('org_id', '=', (eb) => eb.selectFrom('runs').select('org_id').where('id', '=', id))
       .executeTakeFirstOrThrow()
 
@@ -89,8 +89,8 @@ onEachDatabase('the queue of runs', (create) => {
       Run & { gate: string },
       Run & { gate: string },
     ]
-    const { queued, running } = await queueOf(first.id)
-    assert.deepEqual([queued, running], [3, 2])
+    const { ready, running } = await queueOf(first.id)
+    assert.deepEqual([ready, running], [3, 2])
     assert.equal((await world.ok('runs/get', { id: third.id, waitMs: 10 })).run.status, 'queued')
     gateOf(second.gate).resolve()
     await until(() => begun.includes(third.gate))
@@ -98,7 +98,7 @@ onEachDatabase('the queue of runs', (create) => {
     for (const { gate } of runs) gateOf(gate).resolve()
     for (const { id } of runs) assert.equal((await world.ended(id)).status, 'succeeded')
     const empty = await queueOf(first.id)
-    assert.deepEqual([empty.queued, empty.running], [0, 0])
+    assert.deepEqual([empty.ready, empty.running], [0, 0])
   })
 
   it('serves each organization in turn', async () => {
@@ -134,8 +134,8 @@ onEachDatabase('the queue of runs', (create) => {
       assert.equal((await world.log(id)).at(-1), 'run.cancelled')
       assert.deepEqual((await world.ok('runs/cancel', { id })).run, run)
     }
-    const { queued, running: left } = await queueOf(waits.id)
-    assert.deepEqual([queued, left], [0, 0])
+    const { ready, running: left } = await queueOf(waits.id)
+    assert.deepEqual([ready, left], [0, 0])
   })
 
   it('hears of a cancel through another process, and waits for what ends there', async () => {
@@ -167,8 +167,8 @@ onEachDatabase('the queue of runs', (create) => {
     await world.ended(next.id)
     assert.deepEqual((await world.ok('runs/get', { id: run.id })).run, ended)
     assert.deepEqual(await world.log(run.id), ['run.queued', 'run.started', 'run.failed'])
-    const { queued, running } = await queueOf(run.id)
-    assert.deepEqual([queued, running], [0, 0])
+    const { ready, running } = await queueOf(run.id)
+    assert.deepEqual([ready, running], [0, 0])
   })
 
   it('keeps so much of a log', async () => {
@@ -212,8 +212,8 @@ onEachDatabase('the queue of runs', (create) => {
     const next = await dispatch(world, 'tools')
     gateOf(next.gate).resolve()
     await world.ended(next.id)
-    const { queued, running } = await queueOf(next.id)
-    assert.deepEqual([queued, running], [0, 0])
+    const { ready, running } = await queueOf(next.id)
+    assert.deepEqual([ready, running], [0, 0])
     const counters = await world.app.database.db
       .selectFrom('event_counters')
       .select('scope')

@@ -30,8 +30,8 @@ interface RunningDeps {
 
 /** Of all places, what organizations that cost nothing to make may have together. */
 const PROVISIONAL_SHARE = 1 / 4
-const ABANDONED_EVERY_MS = 1_000
-const ABANDONED_AT_ONCE = 100
+const LOOK_EVERY_MS = 900
+const AT_ONCE = 100
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
@@ -45,11 +45,11 @@ export function runQueues(deps: RunningDeps): Work {
     const { org_id: orgId } = queue
     return database.transact(async (tx) => {
       const now = clock()
-      const taken = await queues.takeQueued(tx, database.dialect, { orgId, workerId, now, limit })
+      const taken = await queues.takeReady(tx, database.dialect, { orgId, workerId, now, limit })
       if (taken.length === 0) return []
       const started = await transitions.startIn(tx, events, taken)
       const count = started.length
-      const { running } = await queues.changeQueue(tx, { orgId, queued: -count, running: count })
+      const { running } = await queues.changeQueue(tx, { orgId, ready: -count, running: count })
       // Others have taken some in the same moment.
       if (running > perOrg) throw new TooMany()
       await queues.markServed(tx, orgId, now, queue.provisional)
@@ -86,12 +86,14 @@ export function runQueues(deps: RunningDeps): Work {
     return taken
   }
 
-  async function takeOverAbandoned(): Promise<void> {
-    if (performance.now() - lookedAt < ABANDONED_EVERY_MS) return
+  /** What others have left behind, and what has slept for long enough. */
+  async function lookAround(): Promise<void> {
+    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = performance.now()
-    const limit = ABANDONED_AT_ONCE
-    for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit }))
+    for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
       await deps.takeOver(run)
+    for (const id of await queues.listToWake(db, clock(), AT_ONCE))
+      await database.transact((tx) => transitions.wakeIn(tx, id))
   }
 
   return leased<RunRow>({
@@ -102,7 +104,7 @@ export function runQueues(deps: RunningDeps): Work {
     keyOf: ({ id }) => id,
 
     async claim({ workerId, room }) {
-      await takeOverAbandoned()
+      await lookAround()
       return claim(workerId, room)
     },
 

@@ -30,6 +30,10 @@ interface RunsTable {
   token_id: string | null
   /** Who runs it. */
   worker_id: string | null
+  /** Whether somebody may take it: it waits in its queue. */
+  ready: number
+  /** Of a workflow that sleeps: when it goes on by itself. */
+  due_at: number | null
   cancel_requested_at: number | null
   exit_code: number | null
   created_at: number
@@ -37,6 +41,7 @@ interface RunsTable {
   ended_at: number | null
   /** What is kept of it, its log included. */
   bytes: number
+  log_bytes: number
   error: string | null
   /** JSON: the runs it came from, the first one first. */
   ancestors: string
@@ -123,9 +128,24 @@ export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Set<st
 export const cancelQueued = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
   tx
     .updateTable('runs')
-    .set({ status: 'cancelled', ended_at: now })
+    .set({ status: 'cancelled', ended_at: now, ready: 0 })
     .where('id', '=', id)
     .where('status', '=', 'queued')
+    .returningAll()
+    .executeTakeFirst()
+
+/** A workflow that sleeps, or is to go on and has not been taken yet. Undefined when it is none. */
+export const cancelSleeping = (
+  tx: Tx,
+  { id, now, ready }: { id: string; now: number; ready: 0 | 1 },
+): Promise<RunRow | undefined> =>
+  tx
+    .updateTable('runs')
+    .set({ status: 'cancelled', ended_at: now, due_at: null, ready: 0 })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('ready', '=', ready)
+    .where('worker_id', 'is', null)
     .returningAll()
     .executeTakeFirst()
 
@@ -148,6 +168,7 @@ export interface Ending {
   /** JSON. */
   output: string | null
   bytes: number
+  logBytes: number
   now: number
 }
 
@@ -160,6 +181,7 @@ const ending = prepared((db: Db, end: Ending) =>
       exit_code: end.exitCode,
       output: end.output,
       bytes: end.bytes,
+      log_bytes: end.logBytes,
       ended_at: end.now,
       worker_id: null,
     })
@@ -199,8 +221,8 @@ export async function listUnended(q: Db, hashes: readonly string[]): Promise<str
   return rows.map(({ module_hash }) => module_hash)
 }
 
-type Removable = Pick<RunRow, 'id' | 'org_id' | 'status' | 'bytes'>
-const REMOVABLE = ['id', 'org_id', 'status', 'bytes'] as const
+type Removable = Pick<RunRow, 'id' | 'org_id' | 'repo_id' | 'ready' | 'worker_id' | 'bytes'>
+const REMOVABLE = ['id', 'org_id', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
 
 export const listEndedBefore = (q: Db, before: number, limit: number): Promise<Removable[]> =>
   q

@@ -8,7 +8,9 @@ import type { LogLevel } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { causeOf, type Origin } from './causes.ts'
 import * as queues from './queue-store.ts'
+import * as steps from './step-store.ts'
 import * as store from './store.ts'
+import * as triggers from './trigger-store.ts'
 
 /** A run that is to be. */
 export interface NewRun {
@@ -27,8 +29,6 @@ export interface NewRun {
 }
 
 interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
-  /** Of its log. */
-  logBytes: number
   /** What it said last, to be written with its end. */
   lines: readonly LogPayload[]
 }
@@ -69,6 +69,7 @@ export function createTransitions(deps: {
   async function endedIn(tx: Tx, log: Appending, run: store.RunRow, last: readonly Told[]): Promise<void> {
     await log.appendAll(tx, runScope(run.id), last)
     await log.appendAll(tx, repoScope(run.repo_id), last.slice(-1))
+    if (run.runtime === 'workflow') await triggers.deleteWaits(tx, { repoId: run.repo_id, runId: run.id })
     database.afterCommit(tx, () => onEnded(run.id))
   }
 
@@ -88,7 +89,7 @@ export function createTransitions(deps: {
       for (const [i, run] of queued.entries()) await log.appendAll(tx, runScope(run.id), told.slice(i, i + 1))
       await log.appendAll(tx, repoScope(repoId), told)
       const bytes = queued.reduce((sum, run) => sum + run.bytes, 0)
-      await countIn(tx, { orgId, provisional: Number(isProvisional), queued: queued.length, bytes })
+      await countIn(tx, { orgId, provisional: Number(isProvisional), ready: queued.length, bytes })
       database.afterCommit(tx, wake)
       return queued
     },
@@ -96,7 +97,8 @@ export function createTransitions(deps: {
     /** Runs that were taken out of the queue of one organization. */
     async startIn(tx: Tx, log: Appending, taken: readonly store.RunRow[]): Promise<store.RunRow[]> {
       const started: store.RunRow[] = []
-      for (const run of taken) {
+      // A workflow that goes on was begun before.
+      for (const run of taken.filter((one) => one.token_id === null)) {
         const token_id = newId('tok')
         await queues.setToken(tx, run.id, token_id)
         started.push({ ...run, token_id })
@@ -111,7 +113,7 @@ export function createTransitions(deps: {
           repoScope(repoId),
           runs.map((run) => tell(run, 'run.started', { moduleHash: run.module_hash })),
         )
-      return started
+      return [...started, ...taken.filter((one) => one.token_id !== null)]
     },
 
     /** Undefined when it was not in these hands any more. */
@@ -121,8 +123,9 @@ export function createTransitions(deps: {
       run: store.RunRow,
       { logBytes, lines, ...end }: Ended,
     ): Promise<store.RunRow | undefined> {
-      const bytes = run.bytes + logBytes + (end.output?.length ?? 0) + (end.error?.length ?? 0)
-      const ended = await store.endRun(tx, { ...end, bytes, now: clock() })
+      const said = logBytes - run.log_bytes
+      const bytes = run.bytes + said + (end.output?.length ?? 0) + (end.error?.length ?? 0)
+      const ended = await store.endRun(tx, { ...end, bytes, logBytes, now: clock() })
       if (!ended) return undefined
       await endedIn(tx, log, ended, [
         ...lines.map((line) => tellLine(ended, line)),
@@ -137,11 +140,49 @@ export function createTransitions(deps: {
 
     /** Ends a run at once that waits, and otherwise asks those who run it. Undefined when it has ended already. */
     async cancelIn(tx: Tx, log: Appending, id: string): Promise<store.RunRow | undefined> {
-      const cancelled = await store.cancelQueued(tx, id, clock())
-      if (!cancelled) return store.requestCancel(tx, id, clock())
+      const now = clock()
+      const waiting =
+        (await store.cancelQueued(tx, id, now)) ?? (await store.cancelSleeping(tx, { id, now, ready: 1 }))
+      const cancelled = waiting ?? (await store.cancelSleeping(tx, { id, now, ready: 0 }))
+      if (!cancelled) return store.requestCancel(tx, id, now)
       await endedIn(tx, log, cancelled, [tell(cancelled, 'run.cancelled', {})])
-      await countIn(tx, { orgId: cancelled.org_id, queued: -1 })
+      if (waiting) await countIn(tx, { orgId: cancelled.org_id, ready: -1 })
       return cancelled
+    },
+
+    /** A workflow that has nothing to do for now. Undefined when it was not in these hands any more. */
+    async sleepIn(
+      tx: Tx,
+      log: Appending,
+      run: store.RunRow,
+      { workerId, lines, logBytes }: Pick<Ended, 'workerId' | 'lines' | 'logBytes'>,
+    ): Promise<store.RunRow | undefined> {
+      const due_at = (await steps.findNextDue(tx, run.id)) ?? null
+      const bytes = run.bytes + logBytes - run.log_bytes
+      const asleep = { id: run.id, workerId, due_at, log_bytes: logBytes, bytes }
+      const sleeping = await queues.putToSleep(tx, asleep)
+      if (!sleeping) return undefined
+      await log.appendAll(
+        tx,
+        runScope(run.id),
+        lines.map((line) => tellLine(run, line)),
+      )
+      await countIn(tx, { orgId: run.org_id, running: -1, bytes: bytes - run.bytes })
+      return sleeping
+    },
+
+    /** A workflow whose server died goes on from its last step. */
+    async releaseIn(tx: Tx, run: store.RunRow, workerId: string): Promise<boolean> {
+      const { id, org_id: orgId, log_bytes, bytes } = run
+      if (!(await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes }))) return false
+      await countIn(tx, { orgId, running: -1 })
+      return true
+    },
+
+    /** A workflow that sleeps may go on. */
+    async wakeIn(tx: Tx, id: string): Promise<void> {
+      const woken = await queues.wakeUp(tx, id)
+      if (woken) await countIn(tx, { orgId: woken.org_id, ready: 1 })
     },
 
     logIn: (tx: Tx, log: Appending, run: store.RunRow, lines: readonly LogPayload[]): Promise<void> =>
@@ -155,10 +196,12 @@ export function createTransitions(deps: {
     async removeIn(tx: Tx, id: string): Promise<boolean> {
       const gone = await store.deleteRun(tx, id)
       if (!gone) return false
+      await steps.deleteSteps(tx, id)
+      await triggers.deleteWaits(tx, { repoId: gone.repo_id, runId: id })
       await queues.changeQueue(tx, {
         orgId: gone.org_id,
-        queued: gone.status === 'queued' ? -1 : 0,
-        running: gone.status === 'running' ? -1 : 0,
+        ready: -gone.ready,
+        running: gone.worker_id === null ? 0 : -1,
         bytes: -gone.bytes,
       })
       database.afterCommit(tx, () => onEnded(id))
@@ -214,12 +257,15 @@ function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
     depth: origin.depth,
     token_id: null,
     worker_id: null,
+    ready: 1,
+    due_at: null,
     cancel_requested_at: null,
     exit_code: null,
     created_at: now,
     started_at: null,
     ended_at: null,
     bytes: ROW_BYTES + run.input.length + schemas,
+    log_bytes: 0,
     error: null,
     ancestors: JSON.stringify(origin.ancestors),
     capabilities: JSON.stringify(target.capabilities),

@@ -5,6 +5,9 @@ import type { Db, Tx } from '../schema.ts'
 interface TriggersTable {
   repo_id: string
   extension: string
+  /** Of a workflow that waits for an event, and its step; empty and 0 for an extension that is started by one. */
+  run_id: string
+  step: number
   /** JSON: a subscription to pushes, and one to events. */
   on_push: string | null
   on_event: string | null
@@ -25,13 +28,28 @@ export const listTriggers = prepared((db: Db, { repoId }: { repoId: string }) =>
   db.selectFrom('run_triggers').selectAll().where('repo_id', '=', repoId).orderBy('extension'),
 )
 
+/** Of the extensions; workflows go on waiting for what they wait for. */
 export async function replaceTriggers(tx: Tx, repoId: string, rows: readonly TriggerRow[]): Promise<void> {
-  await deleteTriggers(tx, repoId)
+  await tx.deleteFrom('run_triggers').where('repo_id', '=', repoId).where('run_id', '=', '').execute()
   for (let i = 0; i < rows.length; i += 50)
     await tx
       .insertInto('run_triggers')
       .values(rows.slice(i, i + 50))
       .execute()
+}
+
+export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
+  await tx.insertInto('run_triggers').values(row).execute()
+}
+
+/** Of a workflow, or of one of its steps. */
+export async function deleteWaits(
+  tx: Tx,
+  { repoId, runId, step }: { repoId: string; runId: string; step?: number },
+): Promise<void> {
+  let query = tx.deleteFrom('run_triggers').where('repo_id', '=', repoId).where('run_id', '=', runId)
+  if (step !== undefined) query = query.where('step', '=', step)
+  await query.execute()
 }
 
 export async function deleteTriggers(tx: Tx, repoId: string): Promise<void> {

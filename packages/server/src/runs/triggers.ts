@@ -5,17 +5,21 @@ import { repoIdOf, repoScope } from '../events/types.ts'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
 import { type Runnable, readRunnables } from '../extensions/runnable.ts'
 import { createPauses } from '../platform/pauses.ts'
-import type { Tx } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import { isEndless, type Origin, originOfTriggered } from './causes.ts'
 import { MAX_INPUT_BYTES, type QueueRoom } from './queue-room.ts'
+import * as steps from './step-store.ts'
 import * as store from './store.ts'
 import type { NewRun, Transitions } from './transitions.ts'
 import * as triggers from './trigger-store.ts'
 
 interface TriggersDeps {
+  database: Database
   transitions: Pick<Transitions, 'queueIn'>
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
+  /** A workflow may go on. */
+  wake(): void
 }
 
 /** An extension that wants to hear of an event. */
@@ -30,7 +34,8 @@ interface Wake {
 type Rejection = Pick<Wake, 'extension' | 'event'> & { reason: string }
 
 /** Queues a run of every extension that listens to an event, in the transaction of the event itself. */
-export function createTriggers({ transitions, queueRoom, runtimes }: TriggersDeps): Subscriber {
+export function createTriggers(deps: TriggersDeps): Subscriber {
+  const { database, transitions, queueRoom, runtimes, wake } = deps
   const newHearing = createHearings()
 
   return async (tx, scope, events, log) => {
@@ -39,8 +44,26 @@ export function createTriggers({ transitions, queueRoom, runtimes }: TriggersDep
     if (events.some(({ type }) => type === 'repo.deleted')) return triggers.deleteTriggers(tx, repoId)
     const rows = await triggers.listTriggers(tx, { repoId })
     if (rows.length === 0) return
-    const wakes = await wakesOf(rows, events, newHearing())
+    const hears = newHearing()
+    const [waiting, starting] = [rows.filter(isWaiting), rows.filter((row) => !isWaiting(row))]
+    for (const event of events) await arriveIn(tx, waiting, event, hears)
+    const wakes = await wakesOf(starting, events, hears)
     if (wakes.length > 0) await wakeIn(tx, { repoId, wakes, log })
+  }
+
+  /** The first event that a step waits for is what it gets. */
+  async function arriveIn(
+    tx: Tx,
+    waiting: readonly triggers.TriggerRow[],
+    event: NumberedEvent,
+    hears: Hears,
+  ): Promise<void> {
+    for (const { repo_id: repoId, run_id: runId, step, on_event } of waiting) {
+      if (!on_event || !hears(on_event, event)) continue
+      await steps.setArrived(tx, runId, step, JSON.stringify(seenOf(event)))
+      await triggers.deleteWaits(tx, { repoId, runId, step })
+      database.afterCommit(tx, wake)
+    }
   }
 
   async function wakeIn(
@@ -90,6 +113,8 @@ export function createTriggers({ transitions, queueRoom, runtimes }: TriggersDep
     return room < 1 ? 'queue_full' : undefined
   }
 }
+
+const isWaiting = ({ run_id }: triggers.TriggerRow): boolean => run_id !== ''
 
 async function wakesOf(
   rows: readonly triggers.TriggerRow[],

@@ -29,12 +29,15 @@ export const runs: Migration = {
       depth ${integer} not null,
       token_id ${text},
       worker_id ${text},
+      ready ${integer} not null,
+      due_at ${integer},
       cancel_requested_at ${integer},
       exit_code ${integer},
       created_at ${integer} not null,
       started_at ${integer},
       ended_at ${integer},
       bytes ${integer} not null,
+      log_bytes ${integer} not null,
       error ${text},
       ancestors ${text} not null,
       capabilities ${text} not null,
@@ -46,7 +49,9 @@ export const runs: Migration = {
     )`,
     'create index runs_repo on runs (repo_id, id)',
     'create index runs_extension on runs (repo_id, extension, id)',
-    `create index runs_queued on runs (org_id, id) where status = 'queued'`,
+    'create index runs_ready on runs (org_id, id) where ready = 1',
+    `create index runs_queued on runs (created_at) where status = 'queued'`,
+    'create index runs_due on runs (due_at) where due_at is not null',
     `create index runs_running on runs (worker_id) where status = 'running'`,
     'create index runs_module on runs (module_hash) where ended_at is null',
     'create index runs_ended on runs (ended_at) where ended_at is not null',
@@ -56,24 +61,45 @@ export const runs: Migration = {
     `create table run_queues (
       org_id ${text} primary key,
       provisional ${integer} not null,
-      queued ${integer} not null,
+      ready ${integer} not null,
       running ${integer} not null,
       served_at ${integer} not null,
       kept_bytes ${integer} not null
     )`,
-    'create index run_queues_waiting on run_queues (served_at) where queued > 0',
+    'create index run_queues_waiting on run_queues (served_at) where ready > 0',
 
-    // What of the canonical commit listens to what; only those that listen to something.
+    // What listens to what: extensions of the canonical commit, and steps of workflows that wait for an event.
     `create table run_triggers (
       repo_id ${text} not null references repos (id),
       extension ${text} not null,
+      run_id ${text} not null,
+      step ${integer} not null,
       on_push ${text},
       on_event ${text},
       record_name ${text},
       on_create ${integer} not null,
       on_transition ${integer} not null,
-      primary key (repo_id, extension)
+      primary key (repo_id, extension, run_id, step)
     )`,
+
+    // The journal of a workflow: what it began, in order, and what came of it.
+    `create table run_steps (
+      run_id ${text} not null,
+      step ${integer} not null,
+      name ${text} not null,
+      kind ${text} not null,
+      state ${text} not null,
+      attempt ${integer} not null,
+      due_at ${integer},
+      place ${integer},
+      ended_at ${integer},
+      asked ${text} not null,
+      arrived ${text},
+      result ${text},
+      error ${text},
+      primary key (run_id, step)
+    )`,
+    `create index run_steps_arrived on run_steps (run_id) where arrived is not null and state = 'waiting'`,
 
     `create table repo_secrets (
       repo_id ${text} not null references repos (id),

@@ -7,6 +7,7 @@ import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Host } from '../../runtime/runtime.ts'
 import type { Db } from '../../schema.ts'
 import { causeOf } from '../causes.ts'
+import type { Journals } from '../journal.ts'
 import type { RunRow } from '../store.ts'
 import { isFetchFailed } from './fetching.ts'
 import type { CtxMethod, CtxMethods } from './methods.ts'
@@ -23,6 +24,7 @@ interface HostDeps {
   orgs: OrgsService
   repos: ReposService
   methods: CtxMethods
+  journals: Journals
   complain(message: string, about: { error: unknown; run: string }): void
 }
 
@@ -30,7 +32,7 @@ interface HostDeps {
  * The other side of `ctx`. Whatever a module does to its own side, here each call is asked for what the run was granted,
  * and then goes where the operation of the same name goes, as a caller who may do no more than that.
  */
-export function createCtxHosts({ db, orgs, repos, methods, complain }: HostDeps) {
+export function createCtxHosts({ db, orgs, repos, methods, journals, complain }: HostDeps) {
   const places = createPlaces({ size: CALLS, perOwner: CALLS_PER_ORG, maxWaiting: MAX_WAITING })
 
   async function callerFor(run: RunRow, repo: RepoRow, writes: boolean): Promise<Caller> {
@@ -78,18 +80,22 @@ export function createCtxHosts({ db, orgs, repos, methods, complain }: HostDeps)
       const capabilities = JSON.parse(run.effective) as string[]
       const isGranted = ({ needs }: CtxMethod) =>
         capabilities.some((one) => one === needs || (needs.endsWith(':') && one.startsWith(needs)))
+      const journal = run.runtime === 'workflow' ? journals.openFor(run, hold) : undefined
+      function methodFor(name: string): CtxMethod {
+        const method = Object.hasOwn(methods, name) ? methods[name] : undefined
+        if (!method) throw invalid([], `There is no ${name} on ctx`)
+        if (isGranted(method)) return method
+        throw forbidden('scope_missing', `${name} needs ${method.needs}, which was not granted`)
+      }
       let count = 0
       return {
         async call(name, args, signal) {
-          const method = Object.hasOwn(methods, name) ? methods[name] : undefined
-          if (!method) throw invalid([], `There is no ${name} on ctx`)
-          if (!isGranted(method))
-            throw forbidden('scope_missing', `${name} needs ${method.needs}, which was not granted`)
           if (++count > MOST)
             throw new Fault('TOO_MANY_REQUESTS', {}, { message: `A run may call ${MOST} times` })
           if (!hold.isHeld()) throw new Error('The run is in other hands')
           try {
-            return await perform(run, method, args, signal)
+            if (journal && name.startsWith('step.')) return await journal.call(name, args, signal)
+            return await perform(run, methodFor(name), args, signal)
           } catch (error) {
             throw inItsWords(run, error, signal)
           }
