@@ -33,10 +33,10 @@ import { createRecordRemains } from './records/remains.ts'
 import { createRepoSecretsModule } from './repo-secrets/module.ts'
 import { secretRemains } from './repo-secrets/remains.ts'
 import { createReposModule } from './repos/module.ts'
-import type { Runtimes } from './runs/executing.ts'
 import { listenAnew } from './runs/listening.ts'
 import { createRunBeginnings, createRunsModule } from './runs/module.ts'
 import { createRunRemains, listModulesInUse, triggerRemains } from './runs/remains.ts'
+import type { Runtimes } from './runtime/runtime.ts'
 import type { Database } from './schema.ts'
 import type { ServerKey } from './secrets/server-key.ts'
 import { createTokenEnding } from './tokens/ending.ts'
@@ -84,7 +84,7 @@ export async function createModules({
   ...base
 }: Base & { passwords: Passwords; runtimes: Runtimes }) {
   const { database, config, clock } = base
-  const enabled = enabledRuntimes(config)
+  const enabled = new Set(Object.keys(runtimes) as Runtime[])
   const { bell, subscribers } = createWebhooksSubscriber(base)
   const beginnings = createRunBeginnings({ ...base, enabled })
   const { transitions } = beginnings
@@ -191,10 +191,6 @@ export async function createModules({
       for (const { close } of modules.toReversed()) await close?.()
     },
   }
-}
-
-function enabledRuntimes({ extensions }: Config): ReadonlySet<Runtime> {
-  return new Set(['worker', 'workflow', ...(extensions.sandbox ? (['sandbox'] as const) : [])])
 }
 
 const forgetThrottles = ({ sweep }: Throttles): Work =>

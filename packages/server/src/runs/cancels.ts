@@ -8,26 +8,27 @@ export type Cancels = ReturnType<typeof createCancels>
 
 /** Tells those who run something that it is to end. */
 export function createCancels({ db }: { db: Db }) {
-  const running = new Map<string, AbortController>()
+  const running = new Map<string, { workerId: string; controller: AbortController }>()
   let timer: NodeJS.Timeout | undefined
 
-  const cancel = (id: string) => running.get(id)?.abort(new Cancelled())
+  const cancel = (id: string) => running.get(id)?.controller.abort(new Cancelled())
 
   async function look(): Promise<void> {
-    const ids = [...running].flatMap(([id, { signal }]) => (signal.aborted ? [] : [id]))
+    const ids = [...running].flatMap(([id, { controller }]) => (controller.signal.aborted ? [] : [id]))
     if (ids.length === 0) return
     // A look that fails is followed by another.
     const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
-    if (goingOn) for (const id of ids) if (!goingOn.has(id)) cancel(id)
+    if (goingOn) for (const id of ids) if (goingOn.get(id) !== running.get(id)?.workerId) cancel(id)
   }
 
   return {
     /** For one that runs in this process; elsewhere it is noticed a little later. */
     cancel,
 
-    watch(id: string): Disposable & { cancelled: AbortSignal } {
+    /** Also ended when it is not in these hands any more. */
+    watch(id: string, workerId: string): Disposable & { cancelled: AbortSignal } {
       const controller = new AbortController()
-      running.set(id, controller)
+      running.set(id, { workerId, controller })
       timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref()
       return {
         cancelled: controller.signal,

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Runtime as RuntimeName } from '@trellis/contract'
 import type { Hold } from '../background/leased.ts'
 import type { Appending } from '../events/service.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
@@ -7,7 +6,7 @@ import type { OrgsService } from '../orgs/service.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Host, Job, Outcome, Runtime } from '../runtime/runtime.ts'
+import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Blank, createBlank } from './blanking.ts'
 import { ancestorsOf } from './causes.ts'
@@ -16,8 +15,6 @@ import { judge, type Verdict } from './outcomes.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import type { RunRow } from './store.ts'
 import type { Transitions } from './transitions.ts'
-
-export type Runtimes = Readonly<Partial<Record<RuntimeName, Runtime>>>
 
 interface ExecutingDeps {
   database: Database

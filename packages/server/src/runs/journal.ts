@@ -67,6 +67,8 @@ type Answer =
   | { is: 'refused'; error: WireError }
 
 const MAX_STEPS = 1_000
+/** Of one repository: every change of it asks each of them. */
+const MAX_WAITS = 1_000
 const MAX_RESULT_BYTES = 256 * 1024
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024
 /** A delay that is not worth giving the run out of hand. */
@@ -88,10 +90,10 @@ export function createJournals({ database, clock }: { database: Database; clock:
     /** For one stretch of a run. */
     openFor(run: store.RunRow, hold: Hold) {
       let rows: Promise<Map<number, steps.StepRow>> | undefined
+      const read = async () =>
+        new Map((await steps.listSteps(database.db, run.id)).map((row) => [row.step, row]))
       const known = () => {
-        rows ??= steps
-          .listSteps(database.db, run.id)
-          .then((all) => new Map(all.map((row) => [row.step, row])))
+        rows ??= read()
         return rows
       }
 
@@ -135,6 +137,11 @@ export function createJournals({ database, clock }: { database: Database; clock:
         if (row) return row.name === asked.name && row.kind === asked.kind ? again(row) : refused(CHANGED)
         if (asked.index !== all.size || [...all.values()].some(({ name }) => name === asked.name))
           return refused(CHANGED)
+        if (
+          asked.kind === 'waitForEvent' &&
+          (await triggers.countWaits(database.db, run.repo_id)) >= MAX_WAITS
+        )
+          return refused(`Workflows of a repository may wait for ${MAX_WAITS} events at once`)
         const [issue] = asked.kind === 'waitForEvent' ? subscriptionIssues(subscriptionOf(asked), []) : []
         if (issue) return refused(`The step "${asked.name}" cannot wait for this: ${issue.message}`)
         if (all.size >= MAX_STEPS) return refused(`A run may have ${MAX_STEPS} steps`)

@@ -109,7 +109,7 @@ export function runQueues(deps: RunningDeps): Work {
     },
 
     async work(run, hold) {
-      using watched = cancels.watch(run.id)
+      using watched = cancels.watch(run.id, hold.workerId)
       try {
         await deps.execute(run, hold, watched.cancelled)
       } finally {

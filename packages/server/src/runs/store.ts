@@ -112,16 +112,16 @@ export async function listOver(q: Db, ids: readonly string[]): Promise<string[]>
   return ids.filter((id) => !going.has(id))
 }
 
-/** Those of the runs that are to go on: nobody wants them to end, and they are neither gone nor in other hands. */
-export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Set<string>> {
+/** Those of the runs that are to go on, and in whose hands: nobody wants them to end, and they are not gone. */
+export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Map<string, string | null>> {
   const rows = await q
     .selectFrom('runs')
-    .select('id')
+    .select(['id', 'worker_id'])
     .where('id', 'in', [...ids])
     .where('status', '=', 'running')
     .where('cancel_requested_at', 'is', null)
     .execute()
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map(({ id, worker_id }) => [id, worker_id]))
 }
 
 /** Undefined when it is not waiting any more. */

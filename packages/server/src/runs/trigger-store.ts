@@ -42,6 +42,16 @@ export async function insertTrigger(tx: Tx, row: TriggerRow): Promise<void> {
   await tx.insertInto('run_triggers').values(row).execute()
 }
 
+export async function countWaits(q: Db, repoId: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('run_triggers')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('repo_id', '=', repoId)
+    .where('run_id', '!=', '')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Of a workflow, or of one of its steps. */
 export async function deleteWaits(
   tx: Tx,

@@ -1,3 +1,5 @@
+import type { Runtime as RuntimeName } from '@trellis/contract'
+
 /** A module and what it is run for. */
 export interface Job {
   runId: string
@@ -54,3 +56,6 @@ export interface Runtime {
   run(job: Job, host: Host, signal: AbortSignal): Promise<Outcome>
   close(): Promise<void>
 }
+
+/** Those that can be used here, by the name in a descriptor. */
+export type Runtimes = Readonly<Partial<Record<RuntimeName, Runtime>>>

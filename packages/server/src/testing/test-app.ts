@@ -7,7 +7,7 @@ import { type App, startApp } from '../app.ts'
 import type { Passwords } from '../people/passwords.ts'
 import { parseConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
-import type { Runtimes } from '../runs/executing.ts'
+import type { Runtimes } from '../runtime/runtime.ts'
 import type { CreateDatabase, TestDatabase } from './databases.ts'
 import { useInSuite } from './in-suite.ts'
 import { cheapPasswords } from './passwords.ts'
@@ -48,7 +48,7 @@ export interface Answer {
 export async function startTestApp(
   database: TestDatabase,
   env: Record<string, string> = {},
-  { passwords = cheapPasswords, runtimes = {} }: { passwords?: Passwords; runtimes?: Runtimes } = {},
+  { passwords = cheapPasswords, runtimes }: { passwords?: Passwords; runtimes?: Runtimes } = {},
 ): Promise<TestApp> {
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
@@ -71,7 +71,7 @@ export async function startTestApp(
     clock: now,
     stopwatch: () => performance.now() + passed,
     passwords,
-    runtimes,
+    ...(runtimes && { runtimes }),
     checkOutput: true,
   })
   starting.defer(() => app.stop())
