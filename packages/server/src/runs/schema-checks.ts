@@ -13,6 +13,7 @@ export interface SchemaAnswer {
 
 /** For the schema and the value that anybody may have written. */
 const LONGEST_MS = 2_000
+const START_MS = 30_000
 
 export type SchemaChecks = ReturnType<typeof createSchemaChecks>
 
@@ -21,26 +22,34 @@ export function createSchemaChecks() {
   const places = createPlaces({ size: 1 })
   let idle: Worker | undefined
 
-  /** Undefined when it takes too long, or more memory than it may. */
-  function ask(worker: Worker, question: SchemaQuestion): Promise<SchemaAnswer | undefined> {
-    const done = Promise.withResolvers<SchemaAnswer | undefined>()
-    const giveUp = () => done.resolve(undefined)
-    const late = setTimeout(giveUp, LONGEST_MS)
-    worker.once('message', done.resolve).once('exit', giveUp)
-    worker.postMessage(question)
-    return done.promise.finally(() => {
+  /** What it says next; undefined when it says nothing in time, or has ended. */
+  function next<T>(worker: Worker, ms: number): Promise<T | undefined> {
+    const said = Promise.withResolvers<T | undefined>()
+    const giveUp = () => said.resolve(undefined)
+    const late = setTimeout(giveUp, ms)
+    worker.once('message', said.resolve).once('exit', giveUp)
+    return said.promise.finally(() => {
       clearTimeout(late)
-      worker.off('message', done.resolve).off('exit', giveUp)
+      worker.off('message', said.resolve).off('exit', giveUp)
     })
+  }
+
+  /** Nobody's time is counted before it is ready. */
+  async function start(): Promise<Worker> {
+    const worker = startWorker()
+    if (await next(worker, START_MS)) return worker
+    await worker.terminate()
+    throw new Error('the thread that checks schemas does not start')
   }
 
   return {
     /** What is wrong with the value, or undefined. */
     async check(owner: PlaceOwner, question: SchemaQuestion): Promise<string | undefined> {
       using _place = await places.acquire(owner)
-      const worker = idle ?? startWorker()
+      const worker = idle ?? (await start())
       idle = undefined
-      const answer = await ask(worker, question)
+      worker.postMessage(question)
+      const answer = await next<SchemaAnswer>(worker, LONGEST_MS)
       if (answer) idle = worker
       else await worker.terminate()
       return answer ? answer.problem : 'to hold it against the schema takes too much'

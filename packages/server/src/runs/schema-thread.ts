@@ -24,3 +24,5 @@ parentPort?.on('message', ({ schema, value }: SchemaQuestion) => {
   }
   parentPort?.postMessage(answer)
 })
+
+parentPort?.postMessage('ready')
