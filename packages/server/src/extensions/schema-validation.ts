@@ -7,7 +7,8 @@ import { isDraft7 } from './json-schemas.ts'
 const regExp = Object.assign(
   (pattern: string) => {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
-    return { test: (text: string) => compiled.test(text) }
+    // ajv knows patterns again by their text.
+    return { test: (text: string) => compiled.test(text), toString: () => pattern }
   },
   { code: '' },
 )

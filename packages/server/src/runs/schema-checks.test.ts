@@ -25,6 +25,8 @@ describe('values held against schemas', () => {
 
   it('take no time with patterns that would take others years', async () => {
     assert.match((await check({ pattern: '^(a+)+$' }, `${'a'.repeat(5_000)}!`)) ?? '', /must match pattern/)
+    const two = { properties: { a: { pattern: '^x' }, b: { pattern: '^y' } } }
+    assert.match((await check(two, { a: 'x', b: 'x' })) ?? '', /^\/b must match pattern/)
     assert.equal(await check({ patternProperties: { '^x': { type: 'string' } } }, { xa: 'y' }), undefined)
   })
 
