@@ -36,11 +36,7 @@ interface PromotionDeps {
 }
 
 /** Whoever keeps something of the canonical commit, and changes it in the transaction that puts another in force. */
-export type FollowsPromotion = (
-  tx: Tx,
-  repo: RepoRow,
-  extensions: readonly SoundExtension[],
-) => Promise<void>
+export type FollowsPromotion = (tx: Tx, repo: RepoRow, extensions: readonly SoundExtension[]) => Promise<void>
 
 /** A commit that is ready to be put in force. */
 interface Flip {

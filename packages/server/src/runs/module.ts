@@ -43,7 +43,7 @@ interface RunsNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   repos: ReposService
-  records: RecordsService
+  records: RecordsService | undefined
   browse: BrowseService
   commits: CommitsService
   refs: RefsService

@@ -7,8 +7,12 @@ import type { RecordsService } from '../../records/service.ts'
 import type { Database } from '../../schema.ts'
 import { type CtxCall, type CtxMethods, optionsAt } from './methods.ts'
 
-/** `ctx.records`: the operations on records, in the repository of the run. */
-export function recordMethods(records: RecordsService): CtxMethods {
+/** `ctx.records`: the operations on records, in the repository of the run; undefined where they are switched off. */
+export function recordMethods(service: RecordsService | undefined): CtxMethods {
+  const on = () => {
+    if (!service) throw new Fault('FEATURE_UNAVAILABLE', { feature: 'records' })
+    return service
+  }
   const read = (perform: (call: CtxCall) => Promise<unknown>) => ({ needs: 'records:read', perform })
   const write = (perform: (call: CtxCall) => Promise<unknown>) => ({
     needs: 'records:write',
@@ -17,27 +21,27 @@ export function recordMethods(records: RecordsService): CtxMethods {
   })
   return {
     'records.get': read(async ({ repo, caller, args: [record, id] }) =>
-      records.get(caller, parseInputOf(contract.records.get, { name: repo.name, record, id })),
+      on().get(caller, parseInputOf(contract.records.get, { name: repo.name, record, id })),
     ),
     'records.list': read(async ({ repo, caller, args, signal }) => {
       const { where, limit, cursor } = optionsAt(args, 1)
       const given = { name: repo.name, record: args[0], where, limit, cursor }
-      const page = await records.list(caller, parseInputOf(contract.records.list, given), signal)
+      const page = await on().list(caller, parseInputOf(contract.records.list, given), signal)
       return { rows: page.rows, cursor: page.cursor }
     }),
     'records.create': write(async ({ repo, caller, args: [record, data] }) =>
-      records.create(caller, parseInputOf(contract.records.create, { name: repo.name, record, data })),
+      on().create(caller, parseInputOf(contract.records.create, { name: repo.name, record, data })),
     ),
     'records.update': write(async ({ repo, caller, args }) => {
       const [record, id] = args
       const { revision, data } = optionsAt(args, 2)
       const given = { name: repo.name, record, id, revision, data }
-      return records.update(caller, parseInputOf(contract.records.update, given))
+      return on().update(caller, parseInputOf(contract.records.update, given))
     }),
     'records.delete': write(async ({ repo, caller, args }) => {
       const [record, id] = args
       const { revision } = optionsAt(args, 2)
-      return records.delete(
+      return on().delete(
         caller,
         parseInputOf(contract.records.delete, { name: repo.name, record, id, revision }),
       )
