@@ -6,6 +6,7 @@ import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, small
 import type { Row } from './measure.ts'
 import { recordPage } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
+import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
@@ -28,6 +29,9 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'worker-warm': workerWarm,
   'worker-cold-module': workerColdModule,
   'worker-cold-process': workerColdProcess,
+  'run-dispatch': runDispatch,
+  'run-workflow': runWorkflow,
+  'runs-at-once': runsAtOnce,
   ...attacks,
 }
 

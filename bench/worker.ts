@@ -137,7 +137,7 @@ const config :Workerd.Config = (
 );`
 
 /** workerd with nothing of ours around it. */
-async function startBare() {
+export async function startBare() {
   const directory = await mkdtempDisposable(join(tmpdir(), 'trellis-bench-'))
   await writeFile(join(directory.path, 'config.capnp'), CONFIG)
   const agent = new Agent({ keepAlive: true })

@@ -33,6 +33,7 @@ import { createRecordRemains } from './records/remains.ts'
 import { createRepoSecretsModule } from './repo-secrets/module.ts'
 import { secretRemains } from './repo-secrets/remains.ts'
 import { createReposModule } from './repos/module.ts'
+import { createRunEnding } from './runs/ending.ts'
 import { listenAnew } from './runs/listening.ts'
 import { createRunBeginnings, createRunsModule } from './runs/module.ts'
 import { createRunRemains, listModulesInUse, triggerRemains } from './runs/remains.ts'
@@ -94,6 +95,7 @@ export async function createModules({
     createKeyEnding({ events }),
     tokenEnding,
     createInviteEnding({ events, tokens: tokenEnding, clock }),
+    createRunEnding({ events, transitions }),
   ])
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })

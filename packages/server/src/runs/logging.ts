@@ -1,6 +1,6 @@
 import type { Appending } from '../events/service.ts'
 import type { LogLine } from '../runtime/runtime.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import type { Blank } from './blanking.ts'
 import * as store from './store.ts'
 import type { LogPayload, Transitions } from './transitions.ts'
@@ -11,6 +11,11 @@ const GATHER_MS = 50
 const LINE_BYTES = 16 * 1024
 /** What every line takes beside what it says. */
 const ROW_BYTES = 400
+
+interface Waiting {
+  workerId: string
+  lines: LogPayload[]
+}
 
 export type RunLogs = ReturnType<typeof createRunLogs>
 export type RunLog = ReturnType<RunLogs['open']>
@@ -25,7 +30,7 @@ export function createRunLogs(deps: {
   complain(error: unknown): void
 }) {
   const { database, events, transitions, maxBytes, complain } = deps
-  const waiting = new Map<store.RunRow, { workerId: string; lines: LogPayload[] }>()
+  const waiting = new Map<store.RunRow, Waiting>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -33,13 +38,22 @@ export function createRunLogs(deps: {
     const all = [...waiting]
     waiting.clear()
     if (all.length === 0) return
-    await database.transact(async (tx) => {
-      for (const [run, { workerId, lines }] of all) {
-        // What was taken over by others is told by them.
-        const held = await store.listHeld(tx, [run.id], workerId)
-        if (held.has(run.id)) await transitions.logIn(tx, events, run, lines)
-      }
-    })
+    await database
+      .transact((tx) => writeIn(tx, all))
+      .catch((error: unknown) => {
+        // They are written with the next.
+        for (const [run, { workerId, lines }] of all)
+          waiting.set(run, { workerId, lines: [...lines, ...(waiting.get(run)?.lines ?? [])] })
+        throw error
+      })
+  }
+
+  async function writeIn(tx: Tx, all: readonly [store.RunRow, Waiting][]): Promise<void> {
+    for (const [run, { workerId, lines }] of all) {
+      // What was taken over by others is told by them.
+      const held = await store.listHeld(tx, [run.id], workerId)
+      if (held.has(run.id)) await transitions.logIn(tx, events, run, lines)
+    }
   }
 
   function flush(): Promise<void> {

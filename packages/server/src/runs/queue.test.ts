@@ -7,6 +7,8 @@ import type { Run } from '@trellis/contract'
 import {
   assertFault,
   createInProcessRuntime,
+  filesOf,
+  foundOrg,
   onEachDatabase,
   type RunsWorld,
   startTestApp,
@@ -199,6 +201,41 @@ onEachDatabase('the queue of runs', (create) => {
     gateOf(young.gate).resolve()
     await world.ended(young.id)
     assert.ok((await queueOf(young.id)).kept_bytes <= kept_bytes + 500)
+  })
+
+  it('lets go of what somebody asked for when their access ends', async () => {
+    const { app } = world
+    const acme = await foundOrg(app, 'acme')
+    const as = (token: string) => ({
+      call: (path: string, input: object) => app.call(path, input, { token, org: 'acme' }),
+    })
+    const [owner, member] = [as(acme.owner.token), as(acme.member.token)]
+    await owner.call('repos/create', { name: 'shared' })
+    const changes = Object.entries(filesOf({ waits: { does: WAITS } })).map(([path, content]) => ({
+      op: 'put',
+      path,
+      content,
+    }))
+    await owner.call('git/commits/create', { name: 'shared', branch: 'main', message: 'Add', changes })
+    await owner.call('extensions/promote', { name: 'shared' })
+    const ask = async (who: typeof owner) => {
+      const gate = `gate-${++made}`
+      const { body } = await who.call('runs/dispatch', {
+        name: 'shared',
+        extension: 'waits',
+        input: { gate },
+      })
+      await until(() => begun.includes(gate))
+      return { id: body.run.id, gate }
+    }
+    const theirs = await ask(member)
+    const ours = await ask(owner)
+    await owner.call('members/remove', { orgSlug: 'acme', userId: acme.member.userId })
+    const statusOf = async (id: string) =>
+      (await owner.call('runs/get', { id, waitMs: 10_000 })).body.run.status
+    assert.equal(await statusOf(theirs.id), 'cancelled')
+    gateOf(ours.gate).resolve()
+    assert.equal(await statusOf(ours.id), 'succeeded')
   })
 
   it('goes with its repository, the runs under way too', async () => {

@@ -124,6 +124,23 @@ export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, worker_id }) => [id, worker_id]))
 }
 
+/** What has not ended of what an actor dispatched, and what came of that by dispatching. */
+export async function listAskedForBy(
+  q: Db,
+  { orgId, actorId }: { orgId: string; actorId: string },
+): Promise<string[]> {
+  const rows = await q
+    .selectFrom('runs')
+    .select('id')
+    .where('org_id', '=', orgId)
+    .where('actor_id', '=', actorId)
+    .where('ended_at', 'is', null)
+    .where('trigger_kind', '=', 'dispatch')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Undefined when it is not waiting any more. */
 export const cancelQueued = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
   tx

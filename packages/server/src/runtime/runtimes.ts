@@ -33,7 +33,7 @@ export async function findRuntimes({
   log: Log
 }): Promise<Runtimes> {
   const { runs, limits, extensions } = config
-  if (!extensions.enabled || runs.concurrency === 0) return {}
+  if (!extensions.enabled) return {}
   const workerd = findWorkerd()
   if (!workerd) {
     log.warn(
