@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import type { Run } from '@trellis/contract'
-import { filesOf, onEachDatabase, useRuns } from '../testing/index.ts'
+import { assertForbidden, filesOf, onEachDatabase, useRuns } from '../testing/index.ts'
 
 onEachDatabase('what sets runs off', (create) => {
   const world = useRuns(create, { TRELLIS_ORG_MAX_QUEUED: '20' })
@@ -175,6 +175,33 @@ onEachDatabase('what sets runs off', (create) => {
       ['succeeded', 'failed', 'Error: Run rejected'],
     )
     assert.deepEqual(await rejections('self'), [{ extension: 'again', reason: 'depth_exceeded' }])
+  })
+
+  it('is rejected where nothing may be changed', async () => {
+    await world.repo('still', {
+      watches: { declares: { on: { event: { types: ['repo.updated'] } } }, does: '' },
+    })
+    await world.ok('repos/update', { name: 'still', readOnly: true })
+    assert.deepEqual(await rejections('still'), [{ extension: 'watches', reason: 'frozen' }])
+    assert.deepEqual((await world.ok('runs/list', { name: 'still' })).items, [])
+    const asked = await world.call('runs/dispatch', { name: 'still', extension: 'watches' })
+    assertForbidden(asked, 'write_frozen')
+  })
+
+  it('is a branch that comes or goes, too', async () => {
+    await world.repo('wide', {
+      all: { declares: { on: { push: {} } }, does: 'return input.refs?.length ?? 1' },
+    })
+    const { commitSha } = await world.ok('extensions/list', { name: 'wide' })
+    await world.ok('git/branches/create', { name: 'wide', branch: 'one', from: commitSha })
+    const runs = await world.runsOf('wide', 1)
+    assert.deepEqual(
+      runs.map(({ ref, before, after, output }) => [ref, before, after, output]),
+      [['refs/heads/one', null, commitSha, 1]],
+    )
+    await world.ok('git/branches/delete', { name: 'wide', branch: 'one' })
+    const [, gone] = await world.runsOf('wide', 2)
+    assert.deepEqual([gone?.after, gone?.commitSha, gone?.status], [null, null, 'succeeded'])
   })
 
   it('is rejected once for all that are too many', async () => {
