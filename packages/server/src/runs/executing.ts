@@ -65,7 +65,7 @@ export function createExecution(deps: ExecutingDeps) {
       verdict = failed(error instanceof Fault ? error.message : 'It could not be run: the server failed')
     }
     if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
-    else if (hold.abort.aborted) {
+    else if (hold.abort.aborted && verdict.status === 'failed') {
       if (await release(run, hold.workerId)) return
       verdict = failed('The server was stopped before it ended')
     }
