@@ -9,7 +9,9 @@ import type { Row } from './measure.ts'
 import { promotions } from './promotions.ts'
 import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
+import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
+import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
 /** `npm run bench [name …]` runs all of these, or the ones named. */
 const benchmarks: Record<string, () => Promise<Row | undefined>> = {
@@ -30,6 +32,12 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,
   'fan-out-100': fanOutTo100,
+  'worker-warm': workerWarm,
+  'worker-cold-module': workerColdModule,
+  'worker-cold-process': workerColdProcess,
+  'run-dispatch': runDispatch,
+  'run-workflow': runWorkflow,
+  'runs-at-once': runsAtOnce,
   ...attacks,
   ...promotions,
 }

@@ -16,4 +16,5 @@ export const SHIPPED: { commit: string; inFull?: true }[] = [
   { commit: 'c3cc009' },
   { commit: '2d18a01' },
   { commit: '6615ef9' },
+  { commit: 'ab5e912' },
 ]

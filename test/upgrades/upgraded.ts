@@ -67,7 +67,7 @@ export const useUpgraded = (fixture: Fixture, env: Record<string, string>): Upgr
       TRELLIS_WEBHOOK_TIMEOUT_SECONDS: '300',
       ...env,
     }
-    const app = made.use(await startTestApp(database, settings, passwords))
+    const app = made.use(await startTestApp(database, settings, { passwords }))
     let clients = 0
     return {
       manifest,

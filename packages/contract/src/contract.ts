@@ -11,6 +11,7 @@ import { records } from './records.ts'
 import { repos } from './repos.ts'
 import { rules } from './rules.ts'
 import { runs } from './runs.ts'
+import { secrets } from './secrets.ts'
 import { tokens } from './tokens.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -39,6 +40,7 @@ export type Contract = {
   extensions: typeof extensions
   records: typeof records
   runs: typeof runs
+  secrets: typeof secrets
   daemons: typeof daemons
   webhooks: typeof webhooks
 }
@@ -58,6 +60,7 @@ export const contract: Contract = {
   extensions,
   records,
   runs,
+  secrets,
   daemons,
   webhooks,
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { ErrorCode } from './errors.ts'
 import { LogEvent } from './events.ts'
 import { Runtime } from './extensions.ts'
 import {
@@ -13,17 +14,23 @@ import {
   Timestamp,
 } from './names.ts'
 import { operation, unready } from './operation.ts'
-import { Cursor, pageLimit, pageOf } from './paging.ts'
+import { Cursor, Page, pageLimit, pageOf } from './paging.ts'
 
 const NullableText = z.string().nullable()
+
+export const RunTrigger = z.enum(['dispatch', 'push', 'record', 'event', 'daemon'])
+export type RunTrigger = z.infer<typeof RunTrigger>
+
+export const RunStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'])
+export type RunStatus = z.infer<typeof RunStatus>
 
 export const Run = z.object({
   id: z.string(),
   repoId: z.string(),
   repoName: z.string(),
   extension: ExtensionName,
-  trigger: z.enum(['dispatch', 'push', 'record', 'event', 'daemon']),
-  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  trigger: RunTrigger,
+  status: RunStatus,
   actor: Actor,
   ref: z.string().meta({ examples: ['refs/trellis/canonical'] }),
   canonicalRef: z.string(),
@@ -55,12 +62,24 @@ export type Run = z.infer<typeof Run>
 
 const tag = 'Runs'
 
+const RunId = Id.meta({ examples: ['run_01kdvt6x3c8m4q9r'] })
+const everyRun = ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND'] as const satisfies ErrorCode[]
+
 export const runs = {
   dispatch: operation('/runs/dispatch', {
     summary: 'Run an extension',
     tag,
     needs: 'repo:write',
-    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'EXTENSION_NOT_FOUND', 'RUN_REJECTED', ...unready],
+    errors: [
+      'REPO_NOT_FOUND',
+      'GIT_OBJECT_NOT_FOUND',
+      'FEATURE_UNAVAILABLE',
+      'EXTENSION_NOT_FOUND',
+      'EXTENSION_INVALID',
+      'EXTENSION_BUILD_FAILED',
+      'RUN_REJECTED',
+      ...unready,
+    ],
   })
     .input(
       z.object({
@@ -78,14 +97,49 @@ export const runs = {
     summary: 'Read the event log of a run',
     tag,
     needs: 'repo:read',
-    errors: ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND', ...unready],
+    errors: [...everyRun, ...unready],
+  })
+    .input(z.object({ id: RunId, cursor: Cursor.optional(), limit: pageLimit(250, 100) }))
+    .output(pageOf(LogEvent)),
+  get: operation('/runs/get', {
+    summary: 'Show a run, or wait for its end',
+    tag,
+    needs: 'repo:read',
+    errors: everyRun,
   })
     .input(
       z.object({
-        id: Id.meta({ examples: ['run_01kdvt6x3c8m4q9r'] }),
-        cursor: Cursor.optional(),
-        limit: pageLimit(250, 100),
+        id: RunId,
+        waitMs: z
+          .int()
+          .min(0)
+          .max(60_000)
+          .optional()
+          .describe('How long to wait for a run that has not ended. It is answered as it is then.'),
       }),
     )
-    .output(pageOf(LogEvent)),
+    .output(z.object({ run: Run })),
+  list: operation('/runs/list', {
+    summary: 'List the runs of a repository, the newest first',
+    tag,
+    needs: 'repo:read',
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+  })
+    .input(
+      Page.extend({
+        name: RepoName,
+        extension: ExtensionName.optional().describe('Only of this one.'),
+        status: RunStatus.optional().describe('Only these.'),
+        trigger: RunTrigger.optional().describe('Only these.'),
+      }),
+    )
+    .output(pageOf(Run)),
+  cancel: operation('/runs/cancel', {
+    summary: 'End a run that has not ended',
+    tag,
+    needs: 'repo:write',
+    errors: everyRun,
+  })
+    .input(z.object({ id: RunId }))
+    .output(z.object({ run: Run.describe('As it is now: one that was running ends a moment later.') })),
 }

@@ -15,6 +15,8 @@ export async function granted(
   })
   // @ts-expect-error: to write was not asked for
   await ctx.repo.commit({ branch: 'main', message: 'x', changes: [] })
+  // @ts-expect-error: nor to read records
+  await ctx.records.list('task')
   // @ts-expect-error: this secret neither
   ctx.secrets.OTHER
   return row.data.title

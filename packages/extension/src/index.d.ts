@@ -35,25 +35,18 @@ export type Capability =
 export type Context<Granted extends Capability = never> = Always &
   If<
     Granted,
-    'repo:write',
-    { readonly repo: RepoReader & RepoWriter },
-    If<
-      Granted,
-      'repo:read',
-      { readonly repo: RepoReader },
-      { readonly repo?: RepoReader & Partial<RepoWriter> }
-    >
+    'repo:read' | 'repo:write',
+    { readonly repo: If<Granted, 'repo:read', RepoReader> & If<Granted, 'repo:write', RepoWriter> },
+    { readonly repo?: RepoReader & Partial<RepoWriter> }
   > &
   If<
     Granted,
-    'records:write',
-    { readonly records: RecordsReader & RecordsWriter },
-    If<
-      Granted,
-      'records:read',
-      { readonly records: RecordsReader },
-      { readonly records?: RecordsReader & Partial<RecordsWriter> }
-    >
+    'records:read' | 'records:write',
+    {
+      readonly records: If<Granted, 'records:read', RecordsReader> &
+        If<Granted, 'records:write', RecordsWriter>
+    },
+    { readonly records?: RecordsReader & Partial<RecordsWriter> }
   > &
   If<Granted, 'events:emit', { readonly events: Events }, { readonly events?: Events }> &
   If<Granted, 'runs:dispatch', { readonly runs: Runs }, { readonly runs?: Runs }> &
@@ -74,7 +67,7 @@ export type Module<Input = Json, Output = unknown, Granted extends Capability = 
 /** What a payload module of a webhook exports by default: an event in, the body out. */
 export type Payload = (event: TriggerEvent) => string | Json | Promise<string | Json>
 
-type If<Granted, Wanted, Then, Else> = [Extract<Granted, Wanted>] extends [never] ? Else : Then
+type If<Granted, Wanted, Then, Else = unknown> = [Extract<Granted, Wanted>] extends [never] ? Else : Then
 type SecretName<Granted> = [Extract<Granted, `secret:${string}`>] extends [never]
   ? string
   : Granted extends `secret:${infer Name}`

@@ -23,6 +23,8 @@ import { makePrivateDirectory } from './platform/private-directory.ts'
 import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
 import { startWatchdog } from './platform/watchdog.ts'
+import type { Runtimes } from './runtime/runtime.ts'
+import { findRuntimes } from './runtime/runtimes.ts'
 import type { Schema } from './schema.ts'
 import { requireSameData } from './secrets/data-identity.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
@@ -33,6 +35,8 @@ interface AppDeps {
   clock?: Clock
   stopwatch?: Stopwatch
   passwords?: Passwords
+  /** What runs the modules of extensions. */
+  runtimes?: Runtimes
   /** Hold every answer against the contract. */
   checkOutput?: boolean
 }
@@ -119,7 +123,15 @@ export async function startApp(deps: AppDeps) {
     log,
     registry,
   }
-  const { services, handlers, work, close } = await createModules({ ...base, passwords })
+  const runtimes = deps.runtimes ?? (await findRuntimes(base))
+  starting.defer(async () => {
+    for (const runtime of new Set(Object.values(runtimes))) await runtime.close()
+  })
+  const { services, handlers, work, close } = await createModules({
+    ...base,
+    passwords,
+    runtimes,
+  })
   starting.defer(() => close())
   const { shutdownMs } = config
   const background = startBackground(work, {

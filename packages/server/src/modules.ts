@@ -1,3 +1,4 @@
+import type { Runtime } from '@trellis/contract'
 import { together } from './access/endings.ts'
 import { createAgentsModule } from './agents/module.ts'
 import { createAnonymousModule } from './anonymous/module.ts'
@@ -29,7 +30,14 @@ import { SCRATCH_BEAT_MS, type Scratch } from './platform/scratch.ts'
 import { createThrottles, type Throttles } from './platform/throttles.ts'
 import { createRecordsModule } from './records/module.ts'
 import { createRecordRemains } from './records/remains.ts'
+import { createRepoSecretsModule } from './repo-secrets/module.ts'
+import { secretRemains } from './repo-secrets/remains.ts'
 import { createReposModule } from './repos/module.ts'
+import { createRunEnding } from './runs/ending.ts'
+import { listenAnew } from './runs/listening.ts'
+import { createRunBeginnings, createRunsModule } from './runs/module.ts'
+import { createRunRemains, listModulesInUse, triggerRemains } from './runs/remains.ts'
+import type { Runtimes } from './runtime/runtime.ts'
 import type { Database } from './schema.ts'
 import type { ServerKey } from './secrets/server-key.ts'
 import { createTokenEnding } from './tokens/ending.ts'
@@ -71,15 +79,23 @@ export interface Module {
  * Every domain, after those it needs. What several of them offer to one that comes before them is a list: those who
  * hear of events, what ends with an actor, and what is left of a repository.
  */
-export async function createModules({ passwords, ...base }: Base & { passwords: Passwords }) {
+export async function createModules({
+  passwords,
+  runtimes,
+  ...base
+}: Base & { passwords: Passwords; runtimes: Runtimes }) {
   const { database, config, clock } = base
+  const enabled = new Set(Object.keys(runtimes) as Runtime[])
   const { bell, subscribers } = createWebhooksSubscriber(base)
-  const events = createEventsService({ ...base, subscribers })
+  const beginnings = createRunBeginnings({ ...base, enabled })
+  const { transitions } = beginnings
+  const events = createEventsService({ ...base, subscribers: [...subscribers, ...beginnings.subscribers] })
   const tokenEnding = createTokenEnding({ events, clock })
   const ending = together([
     createKeyEnding({ events }),
     tokenEnding,
     createInviteEnding({ events, tokens: tokenEnding, clock }),
+    createRunEnding({ events, transitions }),
   ])
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })
@@ -91,7 +107,15 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const remains = [...codeRemains, ...tokenRemains, ...extensionRemains, ...createRecordRemains({ orgs })]
+  const remains = [
+    ...createRunRemains({ events, transitions }),
+    ...codeRemains,
+    ...tokenRemains,
+    ...extensionRemains,
+    ...secretRemains,
+    ...triggerRemains,
+    ...createRecordRemains({ orgs }),
+  ]
   const reposModule = createReposModule({ ...shared, orgs, remains })
   const { repos } = reposModule.services
   const eventsModule = createEventsModule({ events, repos })
@@ -110,6 +134,22 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     ...recordsModule.services,
     ...webhooksModule.services,
     repos,
+    enabled,
+    following: [listenAnew],
+    modulesInUse: listModulesInUse,
+  })
+  const secretsModule = createRepoSecretsModule({ ...shared, repos })
+  const runsModule = createRunsModule({
+    ...shared,
+    ...codeModule.services,
+    ...recordsModule.services,
+    ...secretsModule.services,
+    ...extensionsModule.services,
+    orgs,
+    repos,
+    runtimes,
+    enabled,
+    beginnings,
   })
 
   const modules: Module[] = [
@@ -126,6 +166,8 @@ export async function createModules({ passwords, ...base }: Base & { passwords: 
     recordsModule,
     webhooksModule,
     extensionsModule,
+    secretsModule,
+    runsModule,
   ]
   return {
     services: {

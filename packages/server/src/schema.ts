@@ -13,7 +13,12 @@ import type { OrgTables } from './orgs/store.ts'
 import type { PeopleTables } from './people/store.ts'
 import type { ThrottleTables } from './platform/throttles.ts'
 import type { RecordTables } from './records/store.ts'
+import type { RepoSecretTables } from './repo-secrets/store.ts'
 import type { RepoTables } from './repos/store.ts'
+import type { RunQueueTables } from './runs/queue-store.ts'
+import type { RunStepTables } from './runs/step-store.ts'
+import type { RunTables } from './runs/store.ts'
+import type { RunTriggerTables } from './runs/trigger-store.ts'
 import type { SettingTables } from './secrets/server-key.ts'
 import type { TokenTables } from './tokens/store.ts'
 import type { WebhookTables } from './webhooks/store.ts'
@@ -33,6 +38,11 @@ export type Schema = PeopleTables &
   EventTables &
   WebhookTables &
   RecordTables &
+  RunTables &
+  RunQueueTables &
+  RunStepTables &
+  RunTriggerTables &
+  RepoSecretTables &
   WorkerTables &
   TurnTables &
   SettingTables
@@ -48,6 +58,7 @@ export type Db = Kysely<Schema>
  * Quotas and rules that look before they write hold a lock meanwhile, taken by name: `throttles.lockIn` for an address,
  * `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
  * this order, so that no two wait for each other: address, organization, memberships, repository, what belongs to the
- * repository (tokens, invites, webhooks, record collections in the order of their names), counters of event logs (`events.append`), lines of webhooks.
+ * repository (tokens, invites, webhooks, record collections in the order of their names, runs), counters of event logs (`events.append`), lines
+ * of webhooks, queues of runs.
  */
 export type Tx = Transaction<Schema>

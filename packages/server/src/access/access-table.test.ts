@@ -87,6 +87,8 @@ const fresh = (word: string) => `${word}-${++made}`
 const orgSlug = 'acme'
 
 const NO_RECORD = { name: 'target', record: 'none' }
+/** Of an extension in `target`. */
+const RUN = 'run_ended'
 const NO_DELIVERY = '01900000-0000-7000-8000-000000000000'
 
 const rows: Record<string, Row> = {
@@ -210,6 +212,17 @@ const rows: Record<string, Row> = {
     input: () => ({ name: 'target', extension: 'none' }),
     gives: '404 EXTENSION_NOT_FOUND',
   },
+  '/runs/dispatch': {
+    input: () => ({ name: 'target', extension: 'none' }),
+    gives: '404 EXTENSION_NOT_FOUND',
+  },
+  '/runs/list': { input: () => ({ name: 'target' }) },
+  '/runs/get': { input: () => ({ id: RUN }) },
+  '/runs/logs': { input: () => ({ id: RUN }) },
+  '/runs/cancel': { input: () => ({ id: RUN }) },
+  '/secrets/set': { input: () => ({ name: 'target', secret: 'TOKEN', value: 'secret' }) },
+  '/secrets/list': { input: () => ({ name: 'target' }) },
+  '/secrets/delete': { input: () => ({ name: 'target', secret: 'NONE' }) },
   '/webhooks/create': {
     input: () => ({ name: 'target', webhook: fresh('hook'), url: 'http://203.0.113.7/' }),
     // Whoever may make one is told that nothing can be delivered there.
@@ -236,6 +249,45 @@ const rows: Record<string, Row> = {
 function newCommit(branch: string) {
   const changes = [{ op: 'put' as const, path: 'readme', content: branch }]
   return { name: 'target', branch, message: 'Say something', changes }
+}
+
+/** As if it had been run before. */
+async function insertRun({ database, now }: TestApp): Promise<void> {
+  const { id: repo_id, org_id } = await database.db
+    .selectFrom('repos')
+    .select(['id', 'org_id'])
+    .where('name', '=', 'target')
+    .executeTakeFirstOrThrow()
+  const none = {
+    depth: 0,
+    bytes: 0,
+    log_bytes: 0,
+    ready: 0,
+    created_at: 0,
+    ancestors: '[]',
+    capabilities: '[]',
+    effective: '[]',
+  }
+  await database.db
+    .insertInto('runs')
+    .values({
+      ...none,
+      id: RUN,
+      repo_id,
+      org_id,
+      extension: 'gone',
+      trigger_kind: 'dispatch',
+      status: 'succeeded',
+      runtime: 'worker',
+      actor_kind: 'system',
+      actor_id: 'test',
+      ref: 'main',
+      module_commit: '0'.repeat(40),
+      module_hash: 'sha256:0',
+      ended_at: now(),
+      input: 'null',
+    })
+    .execute()
 }
 
 async function freshKey({ app, stray }: World, { person = stray, outside }: CallerKind): Promise<string> {
@@ -266,6 +318,8 @@ function expected(path: string, kind: CallerKind): string {
   if (input.includes('orgSlug') && kind.outside) return '403 FORBIDDEN not_a_member'
   if (operation.addressesRepo && (kind.outside || kind.only === 'other' || !scoped('repo:read')))
     return '404 REPO_NOT_FOUND'
+  if (operation.addressesRun && (kind.outside || kind.only === 'other' || !scoped('repo:read')))
+    return '404 RUN_NOT_FOUND'
   if (row.hides && (kind.outside || !fromRole || !scoped(needs))) return row.hides
   if (!fromRole) return '403 FORBIDDEN insufficient_role'
   if (!scoped(needs) || (row.notForTokens && kind.is === 'token')) return '403 FORBIDDEN scope_missing'
@@ -279,6 +333,7 @@ const operations = allOperations().map(({ path, procedure }) => {
     path,
     meta: meta as OperationMeta,
     addressesRepo: 'REPO_NOT_FOUND' in errorMap,
+    addressesRun: 'RUN_NOT_FOUND' in errorMap,
     inputKeys: Object.keys((inputSchema as { shape?: object } | undefined)?.shape ?? {}),
   }
 })
@@ -449,6 +504,7 @@ onEachDatabase('access', (create) => {
     const inAcme = app.client(acme.owner.token, orgSlug)
     for (const name of ['target', 'other']) await inAcme.repos.create({ name })
     const { oid: commit } = await inAcme.git.commits.create(newCommit('main'))
+    await insertRun(app)
     world = { app, acme, stray: await app.signUp('stray'), commit }
     kinds = await kindsOfCaller(world)
   })

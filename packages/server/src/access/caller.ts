@@ -1,4 +1,4 @@
-import type { Actor, Role, Scope } from '@trellis/contract'
+import type { Actor, Cause, Role, Scope } from '@trellis/contract'
 import { forbidden } from '../platform/fault.ts'
 import { type Power, rolePowers, scopePowers } from './powers.ts'
 
@@ -28,6 +28,8 @@ export interface Caller {
   onlyRepoId?: string
   /** Set when the credential moves only refs that match one of these patterns. */
   onlyRefs?: readonly string[]
+  /** Set when it is a run that acts: whatever it does tells why. */
+  cause?: Cause
 }
 
 export const actingOrg = (row: { id: string; slug: string; frozen: number; kind: string }): ActingOrg => ({

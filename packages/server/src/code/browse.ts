@@ -16,6 +16,17 @@ interface BrowseDeps {
   revisions: Revisions
 }
 
+/** What is in a directory, or below it. */
+interface ListedEntry {
+  path: string
+  type: 'blob' | 'tree'
+  oid: string
+  size?: number
+}
+
+/** All of it is in memory. */
+const MAX_LISTED = 50_000
+
 interface Paged {
   cursor?: string | undefined
   limit: number
@@ -106,6 +117,36 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       )
     },
 
+    /** A directory, with everything below it when `recursive`. Without those parts that are other repositories. */
+    async listTree(
+      caller: Caller,
+      input: { name: string; ref?: string | undefined; path?: string | undefined; recursive: boolean },
+      signal: AbortSignal,
+    ): Promise<ListedEntry[]> {
+      const path = input.path === undefined ? undefined : requirePath(input.path)
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      return repositories.withGit(repo, signal, (opened) =>
+        withObjects(opened, async (objects) => {
+          const commit = await revisions.commitIn(objects, repo, input.ref)
+          const found: ListedEntry[] = []
+          const pending = [path]
+          for (let at = pending.shift(), isFirst = true; isFirst || at; at = pending.shift()) {
+            const entries = await objects.findDirectory(commit, at).catch(refuseLarge)
+            if (!entries && isFirst) throw missing(repo, at ?? commit)
+            isFirst = false
+            for (const { name, type, oid, size } of await objects.addSizes(entries ?? [])) {
+              if (type !== 'blob' && type !== 'tree') continue
+              const below = (at ? `${at}/${name}` : name) as TreePath
+              found.push({ path: below, type, oid, ...(size !== undefined && { size }) })
+              if (type === 'tree' && input.recursive) pending.push(below)
+            }
+            if (found.length > MAX_LISTED) refuseLong(found.length)
+          }
+          return found
+        }),
+      )
+    },
+
     async getBlob(
       caller: Caller,
       input: { name: string; oid?: string | undefined; ref?: string | undefined; path?: string | undefined },
@@ -184,6 +225,14 @@ function refuseLarge(error: unknown): never {
     limit: error.limit,
     observed: error.size,
   })
+}
+
+function refuseLong(observed: number): never {
+  throw new Fault(
+    'PAYLOAD_TOO_LARGE',
+    { scope: 'git_workspace_memory', limit: MAX_LISTED, observed },
+    { message: `More than ${MAX_LISTED} files and directories are below: list them one by one` },
+  )
 }
 
 /** Text as text, everything else as base64. */

@@ -1,9 +1,9 @@
 import type { Handlers } from '../operations/handlers.ts'
+import { afresh } from './afresh.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
-import { ObjectsPruned } from './landing.ts'
 import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
@@ -37,13 +37,6 @@ export const gitHandlers = (
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   merge: (input, { caller, signal }) => afresh(() => commits.merge(caller, input, signal)),
 })
-
-/** Does it once more when objects were taken away between looking and landing. */
-const afresh = <T>(work: () => Promise<T>): Promise<T> =>
-  work().catch((error: unknown) => {
-    if (error instanceof ObjectsPruned) return work()
-    throw error
-  })
 
 export const rulesHandlers = (rules: RulesService): Handlers['rules'] => ({
   list: (input, { caller }) => rules.list(caller, input),

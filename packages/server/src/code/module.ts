@@ -138,6 +138,9 @@ export async function createCodeModule(needs: CodeNeeds) {
       landings,
       repositories,
       revisions,
+      refs,
+      commits,
+      browse,
     },
     handlers: {
       git: gitHandlers(refs, commits, browse),

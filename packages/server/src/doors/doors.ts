@@ -140,7 +140,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({
           baseUrl,
-          limits: { ...limits, connections: config.connections },
+          limits: { ...limits, connections: config.connections, runs: config.runs },
           whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
           descriptorSchemas: services.descriptorSchemas,

@@ -5,20 +5,20 @@ import { numberCursor, pageFrom } from '../platform/cursors.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as store from './store.ts'
-import type { EventScope, ServiceEventType } from './types.ts'
+import type { EmittedType, EventScope, ServiceEventType } from './types.ts'
 
-/** Who did it, and with which credential. */
+/** Who did it, with which credential, and, for a run, why. */
 export interface Author {
   actor: Actor
   credentialId: string | null
+  cause?: Cause
 }
 
 export interface NewEvent extends Author {
   scope: EventScope
-  type: ServiceEventType
+  type: ServiceEventType | EmittedType
   subject?: string
   payload?: unknown
-  cause?: Cause
 }
 
 interface EventPage {
@@ -34,11 +34,27 @@ interface EventPage {
  * Somebody who hears of events in the transaction that appends them, and writes there what they set off: kept together
  * with the event, or not at all.
  */
-export type Subscriber = (tx: Tx, scope: EventScope, events: readonly NumberedEvent[]) => Promise<void>
+export type Subscriber = (
+  tx: Tx,
+  scope: EventScope,
+  events: readonly NumberedEvent[],
+  /** For those who have something to add. */
+  log: Appending,
+) => Promise<void>
+
+/** What adds to logs. */
+export interface Appending {
+  append(tx: Tx, event: NewEvent): Promise<void>
+  appendAll(tx: Tx, scope: EventScope, events: readonly Omit<NewEvent, 'scope'>[]): Promise<void>
+}
 
 export type EventsService = ReturnType<typeof createEventsService>
 
-export const by = ({ actor, credential }: Caller): Author => ({ actor, credentialId: credential.id })
+export const by = ({ actor, credential, cause }: Caller): Author => ({
+  actor,
+  credentialId: credential.id,
+  ...(cause && { cause }),
+})
 
 export const bySystem: Author = { actor: { kind: 'system', id: 'trellis' }, credentialId: null }
 
@@ -81,7 +97,7 @@ export function createEventsService({
       // Whoever listens to a log came after its first event, which made what the log is about.
       if (first === 1) return
       const appended = rows.map((row, i) => numbered(row, events[i]?.payload, events[i]?.cause))
-      for (const tell of subscribers) await tell(tx, scope, appended)
+      for (const tell of subscribers) await tell(tx, scope, appended, this)
     },
 
     async list({ scope, types, since, order, cursor, limit }: EventPage) {
@@ -97,6 +113,9 @@ export function createEventsService({
       const { items, nextCursor } = pageFrom(rows, limit, (row) => numberCursor.encode(row.seq))
       return { items: items.map(present), nextCursor }
     },
+
+    /** Removes up to `limit` events of a log that goes with what it is about, and gives how many there were. */
+    removeSomeIn: store.deleteSome,
   }
 }
 

@@ -106,6 +106,21 @@ function within<Row>(
   return bounded
 }
 
+/** The last first, so that a log of which some is gone has no gap either. */
+export async function deleteSome(tx: Tx, scope: string, limit: number): Promise<number> {
+  const counter = await tx
+    .selectFrom('event_counters')
+    .select('last_seq')
+    .where('scope', '=', scope)
+    .executeTakeFirst()
+  if (!counter) return 0
+  const last_seq = Math.max(0, counter.last_seq - limit)
+  await tx.deleteFrom('events').where('scope', '=', scope).where('seq', '>', last_seq).execute()
+  if (last_seq === 0) await tx.deleteFrom('event_counters').where('scope', '=', scope).execute()
+  else await tx.updateTable('event_counters').set({ last_seq }).where('scope', '=', scope).execute()
+  return counter.last_seq - last_seq
+}
+
 /** What a log has been given numbers up to, and what is in it. */
 interface EventTally {
   scope: string

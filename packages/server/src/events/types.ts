@@ -16,11 +16,39 @@ export type ServiceEventType =
   | 'webhook.secret.rotated'
   | `record.${'created' | 'updated' | 'transitioned' | 'deleted'}`
   | 'extension.promoted'
+  | `run.${'queued' | 'started' | 'log' | 'succeeded' | 'failed' | 'cancelled' | 'rejected'}`
+
+/** The first words of all types above, and of those that are still to come. */
+const RESERVED = new Set([
+  'repo',
+  'git',
+  'token',
+  'key',
+  'org',
+  'member',
+  'invitation',
+  'invite',
+  'agent',
+  'webhook',
+  'record',
+  'extension',
+  'run',
+  'daemon',
+])
+
+declare const emitted: unique symbol
+/** A type that an extension may emit. */
+export type EmittedType = string & { [emitted]: true }
+
+/** Undefined for a type of the service's own. */
+export const parseEmittedType = (type: string): EmittedType | undefined =>
+  RESERVED.has(type.split('.')[0] ?? '') ? undefined : (type as EmittedType)
 
 /** Whose log an event belongs to. */
-export type EventScope = `repo:${string}` | `org:${string}`
+export type EventScope = `repo:${string}` | `org:${string}` | `run:${string}`
 
 export const repoScope = (repoId: string): EventScope => `repo:${repoId}`
 export const repoIdOf = (scope: EventScope): string | undefined =>
   scope.startsWith('repo:') ? scope.slice('repo:'.length) : undefined
+export const runScope = (runId: string): EventScope => `run:${runId}`
 export const orgScope = (orgId: string): EventScope => `org:${orgId}`

@@ -52,6 +52,10 @@ export function createBundleFiles(dataDir: string) {
       return code
     },
 
+    /** Where its lines come from; a bundle can do without. */
+    findSourceMap: async (hash: string): Promise<string | undefined> =>
+      (await readFile(`${fileOf(hash)}.map`).catch(unlessMissing))?.toString(),
+
     /**
      * The hashes of all that was stored before `before`, in Unix milliseconds, folder by folder. What a crash left
      * unfinished before then is removed.

@@ -58,6 +58,9 @@ const options = { strict: false, allErrors: true, logger: false, validateFormats
 const draft7 = new Ajv(options)
 const draft2020 = new Ajv2020(options)
 
+/** Which of the two drafts it is written in. */
+export const isDraft7 = ({ $schema }: Node): boolean => typeof $schema === 'string' && DRAFT_7.test($schema)
+
 export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProblem[] {
   if (!schema) return []
   const { $schema = '' } = schema
@@ -66,7 +69,7 @@ export function schemaProblems(schema: Node | undefined, at: JsonPath): JsonProb
   const nodes = collect(schema)
   if (nodes.size > MAX_SUBSCHEMAS)
     return [{ at, message: `A schema is made of up to ${MAX_SUBSCHEMAS} schemas` }]
-  const ajv = DRAFT_7.test($schema) ? draft7 : draft2020
+  const ajv = isDraft7(schema) ? draft7 : draft2020
   const { $schema: _, ...rest } = schema
   if (!ajv.validateSchema(rest))
     return (ajv.errors ?? []).map(({ instancePath, message = 'is wrong' }) => ({

@@ -14,9 +14,9 @@ import { createBuilder } from './builder.ts'
 import { createBuilds } from './builds.ts'
 import { createBundleFiles } from './bundle-files.ts'
 import { extensionsHandlers } from './handlers.ts'
-import { createPromotionService } from './promotion.ts'
+import { createPromotionService, type FollowsPromotion } from './promotion.ts'
 import { createRebuild } from './provenance.ts'
-import { pruneBuilds } from './pruning.ts'
+import { type ModulesInUse, pruneBuilds } from './pruning.ts'
 import { publishedSchemas } from './published-schemas.ts'
 import { createCommitReader } from './reading.ts'
 import { createExtensionsService } from './service.ts'
@@ -37,13 +37,18 @@ interface ExtensionsNeeds extends Base {
   revisions: Revisions
   recordMigrations: RecordMigrations
   declaredWebhooks: DeclaredWebhooks
+  /** Those this server runs. */
+  enabled: ReadonlySet<Runtime>
+  following: readonly FollowsPromotion[]
+  /** Modules that are needed whatever is canonical. */
+  modulesInUse: ModulesInUse
 }
 
 export function createExtensionsModule(needs: ExtensionsNeeds) {
   const { config, database, dataDir, repos, repositories, revisions } = needs
   if (!config.extensions.enabled)
     return {
-      services: { descriptorSchemas: publishedSchemas },
+      services: { descriptorSchemas: publishedSchemas, extensions: undefined },
       handlers: { extensions: extensionsHandlers(undefined) },
     } satisfies Module
   const bundles = createBundleFiles(dataDir)
@@ -62,28 +67,22 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
   const prune = (signal: AbortSignal) => pruneBuilds({ ...needs, bundles, maxBytes }, signal)
   const builds = createBuilds({ ...needs, builder, bundles, pool, onStored })
   const surveys = createSurveys({ repositories, commits: createCommitReader() })
-  const runtimes = new Set<Runtime>([
-    'worker',
-    'workflow',
-    ...(config.extensions.sandbox ? ['sandbox' as const] : []),
-  ])
+  const rebuild = createRebuild({ builds, bundles })
   const extensions = createExtensionsService({
     db: database.db,
     repos,
     revisions,
     surveys,
     builds,
-    runtimes,
+    bundles,
+    rebuild,
+    runtimes: needs.enabled,
   })
 
-  const promotions = createPromotionService({
-    ...needs,
-    surveys,
-    rebuild: createRebuild({ builds, bundles }),
-  })
+  const promotions = createPromotionService({ ...needs, surveys, rebuild })
 
   return {
-    services: { descriptorSchemas: publishedSchemas },
+    services: { descriptorSchemas: publishedSchemas, extensions },
     handlers: { extensions: extensionsHandlers({ extensions, promotions }) },
     work: [
       periodic({

@@ -10,7 +10,7 @@ import { StalePreparation } from '../records/preparation.ts'
 import type { PreparedMigration, RecordMigrations } from '../records/promotion.ts'
 import { schemaHash } from '../records/schema-hash.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import { type DeclaredWebhook, type DeclaredWebhooks, StaleWebhooks } from '../webhooks/declared.ts'
 import { BUNDLER_VERSION } from './builder.ts'
 import { CANONICAL_REF } from './canonical-ref.ts'
@@ -32,7 +32,11 @@ interface PromotionDeps {
   clock: Clock
   recordMigrations: RecordMigrations
   declaredWebhooks: DeclaredWebhooks
+  following: readonly FollowsPromotion[]
 }
+
+/** Whoever keeps something of the canonical commit, and changes it in the transaction that puts another in force. */
+export type FollowsPromotion = (tx: Tx, repo: RepoRow, extensions: readonly SoundExtension[]) => Promise<void>
 
 /** A commit that is ready to be put in force. */
 interface Flip {
@@ -65,7 +69,7 @@ export type PromotionService = ReturnType<typeof createPromotionService>
 /** Makes a commit canonical: its extensions, what they are granted, and everything that follows from them. */
 export function createPromotionService(deps: PromotionDeps) {
   const { database, repos, revisions, landings, events, surveys, rebuild, clock } = deps
-  const { recordMigrations, declaredWebhooks } = deps
+  const { recordMigrations, declaredWebhooks, following } = deps
   const inTurn = createTurns()
 
   async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
@@ -107,6 +111,7 @@ export function createPromotionService(deps: PromotionDeps) {
       })
       const { rows, ...changed } = await declaredWebhooks.changeIn(tx, repo, webhooks)
       await recordMigrations.flipIn(tx, current, prepared)
+      for (const follow of following) await follow(tx, current, survey.extensions)
       // Webhooks that have just come hear of it, and those that went do not.
       await events.append(tx, {
         ...by(caller),

@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Db } from '../schema.ts'
 import type { DeclaredWebhooks } from '../webhooks/declared.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import * as store from './store.ts'
@@ -9,6 +9,9 @@ const BATCH = 50
 /** A bundle is stored before the row that refers to it. */
 const YOUNG_MS = 5 * 60_000
 
+/** Those of the modules that somebody else still needs. */
+export type ModulesInUse = (db: Db, hashes: readonly string[]) => Promise<string[]>
+
 /** Forgets builds that nobody asks for any more, or that there are too many of, and then the bundles of none. */
 export async function pruneBuilds(
   {
@@ -17,12 +20,14 @@ export async function pruneBuilds(
     clock,
     maxBytes,
     declaredWebhooks,
+    modulesInUse,
   }: {
     database: Database
     bundles: BundleFiles
     clock: Clock
     maxBytes: number
     declaredWebhooks: DeclaredWebhooks
+    modulesInUse: ModulesInUse
   },
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,6 +41,7 @@ export async function pruneBuilds(
     if (signal.aborted) return
     const used = await store.listUsedModules(database.db, hashes)
     for (const hash of await declaredWebhooks.modulesAmong(hashes)) used.add(hash)
+    for (const hash of await modulesInUse(database.db, hashes)) used.add(hash)
     for (const hash of hashes) if (!used.has(hash)) await bundles.remove(hash)
   }
 }

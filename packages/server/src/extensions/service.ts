@@ -1,18 +1,35 @@
 import type { Daemon, ExtensionEntry, Runtime } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Revisions } from '../code/revisions.ts'
+import type { Oid } from '../git/names.ts'
 import { Fault } from '../platform/fault.ts'
-import type { ReposService } from '../repos/service.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Builds } from './builds.ts'
+import type { BundleFiles } from './bundle-files.ts'
 import { CANONICAL_REF } from './canonical-ref.ts'
 import { presentExtension } from './entries.ts'
 import { brokenFault } from './faults.ts'
 import { firstProblems, type Problem } from './problems.ts'
+import { canonicalRunnable, type Runnable, runnableAt } from './runnable.ts'
 import * as store from './store.ts'
-import type { Surveys } from './surveys.ts'
+import type { BuildAll, Surveys } from './surveys.ts'
 
 const ERRORS_SHOWN = 1000
+
+/** A module that is gone and does not come out the same any more, as when its commit is gone. */
+class BundleLost extends Error {
+  override readonly name = 'BundleLost'
+  constructor(hash: string) {
+    super(`The module ${hash} cannot be built from its commit any more`)
+  }
+}
+
+interface BuiltModule {
+  hash: string
+  code: string
+  sourceMap: string | undefined
+}
 
 interface AtRef {
   name: string
@@ -28,10 +45,15 @@ export function createExtensionsService(deps: {
   revisions: Revisions
   surveys: Surveys
   builds: Builds
+  bundles: BundleFiles
+  rebuild: BuildAll
   /** Those this server runs. */
   runtimes: ReadonlySet<Runtime>
 }) {
-  const { db, repos, revisions, surveys, builds, runtimes } = deps
+  const { db, repos, revisions, surveys, builds, bundles, rebuild, runtimes } = deps
+
+  const notFound = (repo: RepoRow, { extension, ref }: { extension: string; ref?: string | undefined }) =>
+    new Fault('EXTENSION_NOT_FOUND', { name: repo.name, extension, ...(ref !== undefined && { ref }) })
 
   return {
     async list(caller: Caller, { name, ref }: AtRef, signal: AbortSignal) {
@@ -74,11 +96,50 @@ export function createExtensionsService(deps: {
         }
       const problems = survey.problems.filter(({ folder }) => folder === only)
       if (problems.length > 0) throw brokenFault(repo, problems)
-      throw new Fault('EXTENSION_NOT_FOUND', {
-        name: repo.name,
-        extension: wanted,
-        ...(ref !== undefined && { ref }),
-      })
+      throw notFound(repo, input)
+    },
+
+    /** What a run of an extension would run: the canonical one, or with `ref` what is there. */
+    async findRunnable(
+      repo: RepoRow,
+      { extension: wanted, ref }: { extension: string; ref?: string | undefined },
+      signal: AbortSignal,
+    ): Promise<Runnable> {
+      const canonical = await store.readCanonical(db, repo.id, [wanted])
+      const [inForce] = canonical.extensions
+      if (ref === undefined && canonical.commit) {
+        if (!inForce) throw notFound(repo, { extension: wanted })
+        return canonicalRunnable(inForce, canonical.commit)
+      }
+      const commit = await revisions.commitAt(repo, ref, signal)
+      const only = `extensions/${wanted}`
+      const survey = await surveys.at(repo, { commit, only, buildAll: builds.ensure }, signal)
+      const [found] = survey.extensions
+      if (found) return runnableAt(found, { commit, canonical: canonical.commit, inForce })
+      const problems = survey.problems.filter(({ folder }) => folder === only)
+      if (problems.length > 0) throw brokenFault(repo, problems)
+      throw notFound(repo, { extension: wanted, ref })
+    },
+
+    /** A built module, from its commit again if need be. Throws BundleLost. */
+    async openModule(
+      repo: RepoRow,
+      { extension, commit, hash }: { extension: string; commit: string; hash: string },
+      signal: AbortSignal,
+    ): Promise<BuiltModule> {
+      const stored = await bundles.find(hash)
+      if (!stored) {
+        const only = `extensions/${extension}`
+        const { extensions } = await surveys.at(
+          repo,
+          { commit: commit as Oid, only, buildAll: rebuild },
+          signal,
+        )
+        if (extensions[0]?.moduleHash !== hash) throw new BundleLost(hash)
+      }
+      const code = stored ?? (await bundles.find(hash))
+      if (!code) throw new BundleLost(hash)
+      return { hash, code: code.toString(), sourceMap: await bundles.findSourceMap(hash) }
     },
   }
 }

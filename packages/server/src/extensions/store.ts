@@ -56,11 +56,14 @@ export interface Canonical {
   extensions: CanonicalExtensionRow[]
 }
 
-/** What is canonical in a repository, all of one promotion. */
-export async function readCanonical(q: Db, repoId: string): Promise<Canonical> {
+/** What is canonical in a repository, all of one promotion; with `names`, of the extensions only those. */
+export async function readCanonical(q: Db, repoId: string, names?: readonly string[]): Promise<Canonical> {
   const rows = await q
     .selectFrom('canonical_commits')
-    .leftJoin('canonical_extensions', 'canonical_extensions.repo_id', 'canonical_commits.repo_id')
+    .leftJoin('canonical_extensions', (join) => {
+      const own = join.onRef('canonical_extensions.repo_id', '=', 'canonical_commits.repo_id')
+      return names ? own.on('canonical_extensions.name', 'in', [...names]) : own
+    })
     .selectAll('canonical_extensions')
     .select('canonical_commits.commit_oid')
     .where('canonical_commits.repo_id', '=', repoId)

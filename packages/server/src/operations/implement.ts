@@ -1,4 +1,11 @@
-import { type AnyContractProcedure, type AnySchema, isContractProcedure } from '@orpc/contract'
+import {
+  type AnyContractProcedure,
+  type AnySchema,
+  type ContractProcedure,
+  type ErrorMap,
+  type InferSchemaOutput,
+  isContractProcedure,
+} from '@orpc/contract'
 import { contract, type Issue, type OperationMeta } from '@trellis/contract'
 import { Fault } from '../platform/fault.ts'
 import type { Call, Handlers } from './handlers.ts'
@@ -41,6 +48,13 @@ export function implement(handlers: Handlers): Map<string, Operation> {
   }
   return operations
 }
+
+/** The input of an operation, for whoever does what it does by other ways. Throws BAD_REQUEST. */
+export const parseInputOf = <P extends AnyContractProcedure>(procedure: P, body: unknown): InputOf<P> =>
+  parseInput(procedure['~orpc'].inputSchema, body) as InputOf<P>
+
+type InputOf<P> =
+  P extends ContractProcedure<infer I, infer _O, ErrorMap, OperationMeta> ? InferSchemaOutput<I> : never
 
 function walk(node: unknown, keys: string[]): { path: string; procedure: AnyContractProcedure }[] {
   if (isContractProcedure(node)) return [{ path: `/${keys.join('/')}`, procedure: node }]

@@ -61,7 +61,7 @@ onEachDatabase('passwords as a server keeps them', (create) => {
     await using database = await create()
     const env = { TRELLIS_OWNER_EMAIL: 'owner@example.com', TRELLIS_OWNER_PASSWORD: password }
     const scrypt = createScryptPasswords()
-    await using app = await startTestApp(database, env, scrypt)
+    await using app = await startTestApp(database, env, { passwords: scrypt })
     await app.signUp('ana')
 
     const kept = await app.database.db.selectFrom('accounts').select('password').execute()
@@ -96,7 +96,7 @@ onEachDatabase('passwords as a server keeps them', (create) => {
         return cheapPasswords.hash(given)
       },
     }
-    await using started = await startTestApp(database, {}, beside)
+    await using started = await startTestApp(database, {}, { passwords: beside })
     app = started
     await Promise.all(['ana', 'bob', 'cleo', 'dan'].map((name) => started.signUp(name)))
     assert.equal(await signIn(started, 'nobody@example.com', password), 401)

@@ -167,6 +167,47 @@ export const settings = {
     String(2 * GB),
     wholeNumber(0),
   ),
+  TRELLIS_RUN_TIMEOUT_SECONDS: defaulted(
+    'How long a run of an extension may take; in the workflow runtime each stretch between two steps.',
+    '30',
+    wholeNumber(1, 3600),
+  ),
+  TRELLIS_RUN_MEMORY_MB: defaulted('Memory of a run in the worker runtime.', '128', wholeNumber(16, 4096)),
+  TRELLIS_RUN_LOG_BYTES: defaulted(
+    'What the log of a run may take. What it says beyond that is not kept.',
+    String(MB),
+    wholeNumber(1024, 64 * MB),
+  ),
+  TRELLIS_RUN_CONCURRENCY: defaulted(
+    'Runs of extensions this process may have under way; with 0 it leaves them to others.',
+    '16',
+    wholeNumber(0, 1000),
+  ),
+  TRELLIS_RUN_LEASE_SECONDS: defaulted(
+    'How long a process may be silent before others take over its runs; the same for every process over one database.',
+    '15',
+    wholeNumber(1, 3600),
+  ),
+  TRELLIS_RUN_RETENTION_DAYS: defaulted(
+    'How long runs that ended are kept, with their logs.',
+    '30',
+    wholeNumber(1, 36_500),
+  ),
+  TRELLIS_ORG_MAX_RUNNING: defaulted(
+    'Runs of an organization under way at once, in all processes.',
+    '8',
+    wholeNumber(1, 1000),
+  ),
+  TRELLIS_ORG_MAX_QUEUED: defaulted(
+    'Runs of an organization that may wait. Beyond it, runs are rejected.',
+    '1000',
+    wholeNumber(1, 100_000),
+  ),
+  TRELLIS_ORG_MAX_RUN_BYTES: defaulted(
+    'What is kept of the runs of an organization, with their logs. Beyond it, the oldest that ended are removed.',
+    String(GB),
+    wholeNumber(MB),
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -377,6 +418,17 @@ function arrange(v: Values) {
       bundleCacheBytes: v.TRELLIS_BUNDLE_CACHE_BYTES,
     },
     records: { enabled: v.TRELLIS_RECORDS === 'on' },
+    runs: {
+      timeoutMs: v.TRELLIS_RUN_TIMEOUT_SECONDS * 1000,
+      memoryMb: v.TRELLIS_RUN_MEMORY_MB,
+      logBytes: v.TRELLIS_RUN_LOG_BYTES,
+      concurrency: v.TRELLIS_RUN_CONCURRENCY,
+      leaseMs: v.TRELLIS_RUN_LEASE_SECONDS * 1000,
+      retentionMs: v.TRELLIS_RUN_RETENTION_DAYS * 86_400_000,
+      perOrg: v.TRELLIS_ORG_MAX_RUNNING,
+      queuedPerOrg: v.TRELLIS_ORG_MAX_QUEUED,
+      keptBytesPerOrg: v.TRELLIS_ORG_MAX_RUN_BYTES,
+    },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     connections: {
       total: v.TRELLIS_MAX_CONNECTIONS,

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'col'
   | 'idx'
   | 'rec'
+  | 'run'
 
 /** Makes ids: a prefix that tells the kind, then a part that sorts by time and cannot be guessed. */
 export type NewId = (prefix: IdPrefix) => string

@@ -1,8 +1,12 @@
+import type { Runtime as RuntimeName } from '@trellis/contract'
+
 /** A module and what it is run for. */
 export interface Job {
   runId: string
   /** What different organizations run never shares a process. */
   orgId: string
+  /** Modules keep what they put into their globals: only runs of one repository find it again. */
+  repoId: string
   module: { hash: string; code: string; sourceMap: string | undefined }
   input: unknown
   /** What the module sees as `ctx.run`. */
@@ -11,7 +15,10 @@ export interface Job {
   capabilities: readonly string[]
   /** Those of the granted secrets that have been set. */
   secrets: Readonly<Record<string, string>>
+  /** For the run; in a workflow for each stretch between two steps. */
   timeoutMs: number
+  /** Makes it a workflow, with `ctx.step`: `ctx/steps.ts` has what is said to the host then. In Unix milliseconds. */
+  workflow?: { startedAt: number }
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -24,9 +31,12 @@ export interface LogLine {
 
 /** What a module reaches outside of itself. Everything goes through here, and is refused here. */
 export interface Host {
-  /** A call on `ctx`, as `repo.readText`; what it throws with a `code` and `data` reaches the module with them. */
+  /**
+   * A call on `ctx`, as `repo.readText`. An error with a `code` and `data` reaches the module with them; any other is the
+   * server's own, and the module learns nothing of it.
+   */
   call(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown>
-  /** Bounded by the runtime, and told in the order the module spoke. */
+  /** Bounded by the runtime, and told in the order the module spoke. Must not throw. */
   log(line: LogLine): void
 }
 
@@ -46,3 +56,6 @@ export interface Runtime {
   run(job: Job, host: Host, signal: AbortSignal): Promise<Outcome>
   close(): Promise<void>
 }
+
+/** Those that can be used here, by the name in a descriptor. */
+export type Runtimes = Readonly<Partial<Record<RuntimeName, Runtime>>>

@@ -7,6 +7,7 @@ import { type App, startApp } from '../app.ts'
 import type { Passwords } from '../people/passwords.ts'
 import { parseConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
+import type { Runtimes } from '../runtime/runtime.ts'
 import type { CreateDatabase, TestDatabase } from './databases.ts'
 import { useInSuite } from './in-suite.ts'
 import { cheapPasswords } from './passwords.ts'
@@ -47,7 +48,7 @@ export interface Answer {
 export async function startTestApp(
   database: TestDatabase,
   env: Record<string, string> = {},
-  passwords: Passwords = cheapPasswords,
+  { passwords = cheapPasswords, runtimes }: { passwords?: Passwords; runtimes?: Runtimes } = {},
 ): Promise<TestApp> {
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
@@ -70,6 +71,7 @@ export async function startTestApp(
     clock: now,
     stopwatch: () => performance.now() + passed,
     passwords,
+    ...(runtimes && { runtimes }),
     checkOutput: true,
   })
   starting.defer(() => app.stop())
@@ -130,10 +132,14 @@ export async function startTestApp(
 }
 
 /** A Trellis that the tests of a suite use together, on a database of its own. */
-export const useApp = (create: CreateDatabase, env: Record<string, string> = {}): TestApp =>
+export const useApp = (
+  create: CreateDatabase,
+  env: Record<string, string> = {},
+  replaced: { runtimes?: Runtimes } = {},
+): TestApp =>
   useInSuite(async (made) => {
     const database = made.use(await create())
-    return made.use(await startTestApp(database, env))
+    return made.use(await startTestApp(database, env, replaced))
   })
 
 /** Throws unless an answer is a failure in the one envelope, with nothing more and nothing less. */

@@ -1,19 +1,13 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
-import type { NumberedEvent, Subscription } from '@trellis/contract'
+import type { NumberedEvent } from '@trellis/contract'
+import { createHearings } from '../events/hearing.ts'
 import type { Subscriber } from '../events/service.ts'
-import { compileSubscription, type Listens } from '../events/subscriptions.ts'
 import { repoIdOf } from '../events/types.ts'
 import { createPauses } from '../platform/pauses.ts'
-import { createRecent } from '../platform/recent.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as lines from './line-store.ts'
 import * as store from './store.ts'
 
-/** How many compiled subscriptions are kept at hand. */
-const COMPILED = 1_000
-/** How much comparing one webhook with one event may take, and all webhooks with all events of one change: a transaction is open. */
-const STEPS_EACH = 1_000_000
-const STEPS_TOGETHER = 3_000_000
 /** Deliveries that are written together. */
 const BATCH = 128
 const NO_ROOM = 'Too much was pending for this webhook already'
@@ -29,19 +23,10 @@ interface FanOutDeps {
 
 /** Writes a delivery for every webhook that listens to an event, in the transaction of the event itself. */
 export function createFanOut({ database, maxPendingBytes, wake, onDropped }: FanOutDeps): Subscriber {
-  const compiled = createRecent<string, Listens>({ maxEntries: COMPILED })
-
-  function listens(subscription: string): Listens {
-    let found = compiled.get(subscription)
-    if (!found) {
-      found = compileSubscription(JSON.parse(subscription) as Subscription)
-      compiled.set(subscription, found)
-    }
-    return found
-  }
+  const newHearing = createHearings()
 
   async function deliver(tx: Tx, repoId: string, { events, webhooks }: Heard): Promise<void> {
-    const hears = createHearing(listens)
+    const hears = newHearing()
     const pending = new Map(webhooks.map(({ id, pending_bytes }) => [id, pending_bytes]))
     const pause = createPauses()
     const [now = 0] = events.map(({ ts }) => ts)
@@ -130,29 +115,6 @@ interface Batch {
 }
 
 const newBatch = (): Batch => ({ messages: [], deliveries: [], dropped: [] })
-
-/**
- * Who hears of which event, within an effort that all webhooks and events of one change share. What could not be found
- * out is heard: one delivery too many is better than one too few.
- */
-function createHearing(listens: (subscription: string) => Listens) {
-  let left = STEPS_TOGETHER
-  let about: NumberedEvent | undefined
-  /** Webhooks often listen to the same. */
-  const known = new Map<string, boolean>()
-  return (subscription: string, event: NumberedEvent): boolean => {
-    if (event !== about) known.clear()
-    about = event
-    const before = known.get(subscription)
-    if (before !== undefined) return before
-    const given = Math.max(0, Math.min(STEPS_EACH, left))
-    const effort = { steps: given }
-    const isHeard = listens(subscription)(event, effort)
-    left -= given - effort.steps
-    known.set(subscription, isHeard)
-    return isHeard
-  }
-}
 
 function messageOf(
   event: NumberedEvent,

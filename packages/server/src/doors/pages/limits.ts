@@ -1,9 +1,9 @@
 import type { Config } from '../../platform/config.ts'
 
-export type Limits = Config['limits'] & Pick<Config, 'connections'>
+export type Limits = Config['limits'] & Pick<Config, 'connections' | 'runs'>
 
 /** The limits in force, for machines: what, how much, of which unit. */
-export function presentLimits({ connections, ...limits }: Limits) {
+export function presentLimits({ connections, runs, ...limits }: Limits) {
   return {
     connections: {
       perProcess: connections.total,
@@ -19,7 +19,14 @@ export function presentLimits({ connections, ...limits }: Limits) {
     repository: { bytes: limits.repoBytes, refs: limits.refsPerRepo, webhooks: limits.webhooksPerRepo },
     record: { rows: limits.rowsPerRecord },
     webhook: { pendingBytes: limits.pendingBytesPerWebhook },
-    organization: { repositories: limits.reposPerOrg, bytes: limits.orgBytes },
+    run: { seconds: runs.timeoutMs / 1000, memoryMb: runs.memoryMb, logBytes: runs.logBytes },
+    organization: {
+      repositories: limits.reposPerOrg,
+      bytes: limits.orgBytes,
+      runsAtOnce: runs.perOrg,
+      runsQueued: runs.queuedPerOrg,
+      runBytes: runs.keptBytesPerOrg,
+    },
     provisional: {
       seconds: limits.provisionalMs / 1000,
       repositories: limits.provisionalRepos,

@@ -1,0 +1,52 @@
+import type { Db } from '../schema.ts'
+import * as store from './store.ts'
+
+/** What is cancelled through another process is found by looking. */
+const LOOK_EVERY_MS = 1_000
+
+export type Cancels = ReturnType<typeof createCancels>
+
+/** Tells those who run something that it is to end. */
+export function createCancels({ db }: { db: Db }) {
+  const running = new Map<string, { workerId: string; controller: AbortController }>()
+  let timer: NodeJS.Timeout | undefined
+
+  const cancel = (id: string) => running.get(id)?.controller.abort(new Cancelled())
+
+  async function look(): Promise<void> {
+    const ids = [...running].flatMap(([id, { controller }]) => (controller.signal.aborted ? [] : [id]))
+    if (ids.length === 0) return
+    // A look that fails is followed by another.
+    const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
+    if (goingOn) for (const id of ids) if (goingOn.get(id) !== running.get(id)?.workerId) cancel(id)
+  }
+
+  return {
+    /** For one that runs in this process; elsewhere it is noticed a little later. */
+    cancel,
+
+    /** Also ended when it is not in these hands any more. */
+    watch(id: string, workerId: string): Disposable & { cancelled: AbortSignal } {
+      const controller = new AbortController()
+      running.set(id, { workerId, controller })
+      timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref()
+      return {
+        cancelled: controller.signal,
+        [Symbol.dispose]() {
+          running.delete(id)
+          if (running.size > 0) return
+          clearInterval(timer)
+          timer = undefined
+        },
+      }
+    },
+  }
+}
+
+/** Somebody wants it to end. */
+class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+  constructor() {
+    super('The run was cancelled')
+  }
+}

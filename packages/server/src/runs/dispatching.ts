@@ -1,0 +1,128 @@
+import type { Runtime } from '@trellis/contract'
+import type { Caller } from '../access/caller.ts'
+import { bySystem, type EventsService } from '../events/service.ts'
+import { repoScope } from '../events/types.ts'
+import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
+import type { Runnable } from '../extensions/runnable.ts'
+import type { ExtensionsService } from '../extensions/service.ts'
+import { Fault } from '../platform/fault.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
+import type { Database } from '../schema.ts'
+import { asked, causeOf, isEndless, type Origin, originOfChild } from './causes.ts'
+import { MAX_INPUT_BYTES, type QueueRoom } from './queue-room.ts'
+import type { SchemaChecks } from './schema-checks.ts'
+import type { RunRow } from './store.ts'
+import type { Transitions } from './transitions.ts'
+
+interface Dispatch {
+  extension: string
+  input: unknown
+  ref?: string | undefined
+}
+
+interface DispatchingDeps {
+  database: Database
+  events: EventsService
+  repos: ReposService
+  extensions: ExtensionsService
+  checks: SchemaChecks
+  transitions: Transitions
+  queueRoom: QueueRoom
+  runtimes: ReadonlySet<Runtime>
+}
+
+export type Dispatching = ReturnType<typeof createDispatching>
+
+/** Runs that somebody asks for: a caller, or another run. */
+export function createDispatching(deps: DispatchingDeps) {
+  const { database, events, repos, extensions, checks, transitions, queueRoom, runtimes } = deps
+
+  async function queue(
+    caller: Caller,
+    repo: RepoRow,
+    { extension, input, ref }: Dispatch,
+    { origin, signal }: { origin: Origin; signal: AbortSignal },
+  ): Promise<RunRow> {
+    const target = await extensions.findRunnable(repo, { extension, ref }, signal)
+    if (!target.dispatch || !runtimes.has(target.runtime)) throw rejected('not_dispatchable')
+    const json = await checkedInput(repo, target, input)
+    const isCanonical = ref === undefined && target.canonicalCommit !== null
+    const run = {
+      repo: { id: repo.id, orgId: repo.org_id, isProvisional: repo.expires_at !== null },
+      target,
+      trigger: 'dispatch' as const,
+      actor: caller.actor,
+      ref: isCanonical ? CANONICAL_REF : (ref ?? repo.default_branch),
+      commit: target.commit,
+      effective: target.effective,
+      input: json,
+      origin,
+    }
+    const [queued] = await database.transact(async (tx) => {
+      if ((await queueRoom.findIn(tx, run.repo)) < 1) throw rejected('queue_full')
+      return transitions.queueIn(tx, events, [run])
+    })
+    if (!queued) throw new Error('a run was queued and is not there')
+    return queued
+  }
+
+  async function checkedInput(repo: RepoRow, target: Runnable, input: unknown): Promise<string> {
+    const json = jsonOf(input)
+    if (json === undefined) throw rejected('input_invalid: it is nested too deeply')
+    if (Buffer.byteLength(json) > MAX_INPUT_BYTES)
+      throw rejected(`input_invalid: it has more than ${MAX_INPUT_BYTES} bytes`)
+    if (target.inputSchema === undefined) return json
+    const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+    const problem = await checks.check(owner, { schema: target.inputSchema, value: json })
+    if (problem) throw rejected(`input_invalid: ${problem}`)
+    return json
+  }
+
+  return {
+    async dispatch(
+      caller: Caller,
+      { name, ...dispatch }: Dispatch & { name: string },
+      signal: AbortSignal,
+    ): Promise<{ run: RunRow; repo: RepoRow }> {
+      const repo = await repos.open(caller, name, 'repo:write')
+      return { run: await queue(caller, repo, dispatch, { origin: asked, signal }), repo }
+    },
+
+    /** `ctx.runs.dispatch`. One too many in a chain is told in the log, as what an event sets off is. */
+    async dispatchFrom(
+      parent: RunRow,
+      {
+        caller,
+        repo,
+        extension,
+        input,
+      }: { caller: Caller; repo: RepoRow; extension: string; input: unknown },
+      signal: AbortSignal,
+    ): Promise<RunRow> {
+      const origin = originOfChild(parent)
+      if (!isEndless(origin, extension)) return queue(caller, repo, { extension, input }, { origin, signal })
+      await database.transact((tx) =>
+        events.append(tx, {
+          ...bySystem,
+          cause: causeOf(parent),
+          scope: repoScope(repo.id),
+          type: 'run.rejected',
+          subject: extension,
+          payload: { extension, reason: 'depth_exceeded' },
+        }),
+      )
+      throw rejected('depth_exceeded')
+    },
+  }
+}
+
+const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
+
+/** Undefined for what goes too deep. */
+function jsonOf(input: unknown): string | undefined {
+  try {
+    return JSON.stringify(input ?? null)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Clock } from '../platform/clock.ts'
+import type { Db } from '../schema.ts'
+import { measureQueue, type RunRow } from './store.ts'
+
+/** How running goes, for Prometheus. What waits and what runs is that of all processes together. */
+export function createRunMetrics({ registry, db, clock }: { registry: Registry; db: Db; clock: Clock }) {
+  const ended = new Counter({
+    name: 'trellis_runs_total',
+    help: 'Runs that ended here, by how they ended and in which runtime',
+    labelNames: ['outcome', 'runtime'],
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'trellis_run_duration_seconds',
+    help: 'How long runs took, from when they were begun',
+    labelNames: ['runtime'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600],
+    registers: [registry],
+  })
+  const running = new Gauge({
+    name: 'trellis_runs_running',
+    help: 'Runs that are under way',
+    registers: [registry],
+  })
+  const oldest = new Gauge({
+    name: 'trellis_runs_queued_oldest_seconds',
+    help: 'Age of the oldest run that waits',
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'trellis_runs_queued',
+    help: 'Runs that wait',
+    registers: [registry],
+    async collect() {
+      const queue = await measureQueue(db)
+      this.set(queue.queued)
+      running.set(queue.running)
+      oldest.set(queue.oldest === null ? 0 : Math.max(0, clock() - queue.oldest) / 1000)
+    },
+  })
+  return {
+    ended({ status, runtime, started_at }: RunRow): void {
+      ended.inc({ outcome: status, runtime })
+      if (started_at !== null) durations.observe({ runtime }, Math.max(0, clock() - started_at) / 1000)
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import type { Runtime } from '@trellis/contract'
+import { createBell } from '../background/bell.ts'
+import { createHints, hinted } from '../background/hinted.ts'
+import { periodic } from '../background/periodic.ts'
+import type { Work } from '../background/work.ts'
+import type { BrowseService } from '../code/browse.ts'
+import type { CommitsService } from '../code/commits.ts'
+import type { RefsService } from '../code/refs.ts'
+import type { EventsService, Subscriber } from '../events/service.ts'
+import type { ExtensionsService } from '../extensions/service.ts'
+import type { Base, Module } from '../modules.ts'
+import type { OrgsService } from '../orgs/service.ts'
+import type { Egress } from '../platform/egress.ts'
+import type { RecordsService } from '../records/service.ts'
+import type { RepoSecrets } from '../repo-secrets/service.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Runtimes } from '../runtime/runtime.ts'
+import { createCancels } from './cancels.ts'
+import { createFetching } from './ctx/fetching.ts'
+import { createCtxHosts } from './ctx/host.ts'
+import { eventMethods, recordMethods } from './ctx/others.ts'
+import { repoMethods } from './ctx/repo.ts'
+import { runMethods } from './ctx/runs.ts'
+import { createDispatching } from './dispatching.ts'
+import { createExecution } from './executing.ts'
+import { runsHandlers } from './handlers.ts'
+import { createJournals } from './journal.ts'
+import { createRunLogs } from './logging.ts'
+import { createRunMetrics } from './metrics.ts'
+import { createQueueRoom } from './queue-room.ts'
+import { createRetention } from './retention.ts'
+import { runQueues } from './running.ts'
+import { createSchemaChecks } from './schema-checks.ts'
+import { createRunsService } from './service.ts'
+import { createTransitions } from './transitions.ts'
+import { createTriggers } from './triggers.ts'
+import { createWaiting } from './waiting.ts'
+
+const PRUNE_EVERY_MS = 60 * 60_000
+const SETTLE_MS = 1_000
+
+interface RunsNeeds extends Base {
+  events: EventsService
+  orgs: OrgsService
+  repos: ReposService
+  records: RecordsService | undefined
+  browse: BrowseService
+  commits: CommitsService
+  refs: RefsService
+  secrets: RepoSecrets
+  egress: Egress
+  /** Undefined where extensions are switched off. */
+  extensions: ExtensionsService | undefined
+  /** What runs modules. */
+  runtimes: Runtimes
+  enabled: ReadonlySet<Runtime>
+  beginnings: RunBeginnings
+}
+
+type RunBeginnings = ReturnType<typeof createRunBeginnings>
+
+/** What of runs there must be before there are events: those who hear of them, and what they write. */
+export function createRunBeginnings({
+  config,
+  database,
+  clock,
+  newId,
+  enabled,
+}: Base & { enabled: ReadonlySet<Runtime> }) {
+  const bell = createBell()
+  const waiting = createWaiting({ db: database.db })
+  const hints = createHints()
+  const queueRoom = createQueueRoom(config.runs)
+  const transitions = createTransitions({
+    database,
+    clock,
+    newId,
+    maxKeptBytes: config.runs.keptBytesPerOrg,
+    wake: bell.ring,
+    onEnded: waiting.ended,
+    onOverfull: hints.hint,
+  })
+  const subscribers: Subscriber[] = config.extensions.enabled
+    ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, wake: bell.ring })]
+    : []
+  return { bell, waiting, hints, queueRoom, transitions, subscribers }
+}
+
+export function createRunsModule(needs: RunsNeeds) {
+  const { config, database, clock, log, extensions, beginnings } = needs
+  if (!extensions) return { services: {}, handlers: { runs: runsHandlers(undefined) } } satisfies Module
+  const { db } = database
+  const { bell, waiting, hints, transitions, queueRoom } = beginnings
+  const complain = (message: string, about: object) => log.error(message, { ...about })
+  const cancels = createCancels({ db })
+  const checks = createSchemaChecks()
+  const fetching = createFetching(needs)
+  const dispatching = createDispatching({
+    ...needs,
+    extensions,
+    checks,
+    transitions,
+    queueRoom,
+    runtimes: needs.enabled,
+  })
+  const { hostFor } = createCtxHosts({
+    ...needs,
+    db,
+    methods: {
+      ...repoMethods({ ...needs, maxCommitBytes: config.limits.commitBodyBytes }),
+      ...recordMethods(needs.records),
+      ...eventMethods(needs),
+      ...runMethods(dispatching),
+      ...fetching.methods,
+    },
+    journals: createJournals({ database, clock }),
+    complain,
+  })
+  const logs = createRunLogs({
+    ...needs,
+    transitions,
+    maxBytes: config.runs.logBytes,
+    complain: (error) => complain('the logs of runs could not be written', { error }),
+  })
+  const metrics = createRunMetrics({ registry: needs.registry, db, clock })
+  const execution = createExecution({
+    ...needs,
+    extensions,
+    transitions,
+    logs,
+    checks,
+    timeoutMs: config.runs.timeoutMs,
+    hostFor,
+    onEnded: metrics.ended,
+    complain,
+  })
+  const runs = createRunsService({ ...needs, dispatching, transitions, waiting, cancels })
+  const prune = createRetention({
+    ...needs,
+    transitions,
+    retentionMs: config.runs.retentionMs,
+    maxKeptBytes: config.runs.keptBytesPerOrg,
+  })
+  // Told at once when the server stops: those who wait are answered.
+  const waiters: Work = {
+    name: 'waiting for runs',
+    start: () => ({ stop: async () => waiting.close() }),
+  }
+
+  return {
+    services: {},
+    handlers: { runs: runsHandlers(runs) },
+    work: [
+      runQueues({
+        ...needs,
+        ...config.runs,
+        transitions,
+        cancels,
+        bell,
+        execute: execution.run,
+        takeOver: execution.takeOver,
+      }),
+      waiters,
+      periodic({
+        name: 'old runs',
+        everyMs: PRUNE_EVERY_MS,
+        where: 'one process',
+        deletesByClock: true,
+        run: prune,
+      }),
+      hinted({
+        name: 'many runs',
+        hints,
+        settleMs: SETTLE_MS,
+        longestBurstMs: 10 * SETTLE_MS,
+        run: (_org, signal) => prune(signal),
+      }),
+    ],
+    async close() {
+      await Promise.all([checks.close(), fetching.close(), logs.flush()])
+    },
+  } satisfies Module
+}

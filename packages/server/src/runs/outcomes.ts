@@ -1,0 +1,60 @@
+import type { Outcome } from '../runtime/runtime.ts'
+import type { Blank } from './blanking.ts'
+import type { SchemaChecks } from './schema-checks.ts'
+import type { Ending, RunRow } from './store.ts'
+
+/** How a run has ended, as it is written down. */
+export type Verdict = Pick<Ending, 'status' | 'error' | 'exitCode' | 'output'>
+
+const MAX_OUTPUT_BYTES = 1024 * 1024
+const MAX_ERROR_CHARACTERS = 4_000
+
+interface Judging {
+  blank: Blank
+  checks: SchemaChecks
+}
+
+/** What came out, held against what the extension promises. */
+export async function judge(run: RunRow, outcome: Outcome, { blank, checks }: Judging): Promise<Verdict> {
+  const exitCode = 'exitCode' in outcome ? (outcome.exitCode ?? null) : null
+  const fail = (error: string): Verdict => ({
+    status: 'failed',
+    error: readable(blank(error)),
+    exitCode,
+    output: null,
+  })
+  switch (outcome.kind) {
+    case 'threw':
+    case 'ended':
+      return fail(outcome.error)
+    case 'not begun':
+      return fail(`It could not be begun: ${outcome.reason}`)
+    case 'suspended':
+      return fail('It stopped without an end')
+    case 'returned': {
+      const output = jsonOf(outcome.output, blank)
+      if (output === undefined) return fail('What it returned is no JSON')
+      if (output !== null && Buffer.byteLength(output) > MAX_OUTPUT_BYTES)
+        return fail(`What it returned has more than ${MAX_OUTPUT_BYTES} bytes`)
+      if (run.output_schema !== null) {
+        const question = { schema: run.output_schema, value: output ?? 'null' }
+        const problem = await checks.check({ id: run.org_id }, question)
+        if (problem) return fail(`output_invalid: ${problem}`)
+      }
+      return { status: 'succeeded', error: null, exitCode, output }
+    }
+  }
+}
+
+/** Null for nothing; undefined for what no JSON can hold. */
+function jsonOf(output: unknown, blank: Blank): string | null | undefined {
+  if (output === undefined) return null
+  try {
+    return JSON.stringify(blank(output)) as string | undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** PostgreSQL stores no NUL. */
+const readable = (error: string): string => error.replaceAll('\0', '\uFFFD').slice(0, MAX_ERROR_CHARACTERS)

@@ -1,0 +1,39 @@
+import type { Run } from '@trellis/contract'
+import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
+import type { RunRow } from './store.ts'
+
+/** A run as everybody sees it. */
+export const presentRun = (run: RunRow, repoName: string): Run => ({
+  id: run.id,
+  repoId: run.repo_id,
+  repoName,
+  extension: run.extension,
+  trigger: run.trigger_kind,
+  status: run.status,
+  actor: { kind: run.actor_kind, id: run.actor_id },
+  ref: run.ref,
+  canonicalRef: CANONICAL_REF,
+  before: run.before_oid,
+  after: run.after_oid,
+  commitSha: run.commit_sha,
+  canonicalCommitSha: run.canonical_commit,
+  executedModuleHash: run.module_hash,
+  canonicalDescriptorHash: run.descriptor_hash,
+  canonicalGrantHash: run.grant_hash,
+  causeEventId: run.cause_event_id,
+  rootEventId: run.root_event_id,
+  tokenId: run.token_id,
+  error: run.error,
+  causationDepth: run.depth,
+  exitCode: run.exit_code,
+  input: JSON.parse(run.input),
+  ...(run.output !== null && { output: JSON.parse(run.output) }),
+  ...(run.input_schema !== null && { inputSchema: JSON.parse(run.input_schema) }),
+  ...(run.output_schema !== null && { outputSchema: JSON.parse(run.output_schema) }),
+  runtime: run.runtime,
+  capabilities: JSON.parse(run.capabilities),
+  effectiveCapabilities: JSON.parse(run.effective),
+  createdAt: run.created_at,
+  startedAt: run.started_at,
+  endedAt: run.ended_at,
+})

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads'
+import { createPlaces, type PlaceOwner } from '../platform/places.ts'
+
+/** Both are JSON. */
+export interface SchemaQuestion {
+  schema: string
+  value: string
+}
+
+export interface SchemaAnswer {
+  problem: string | undefined
+}
+
+/** For the schema and the value that anybody may have written. */
+const LONGEST_MS = 2_000
+const START_MS = 30_000
+
+export type SchemaChecks = ReturnType<typeof createSchemaChecks>
+
+/** Holds values against schemas, in a thread of its own: what takes too long ends with it, and holds up no request. */
+export function createSchemaChecks() {
+  const places = createPlaces({ size: 1 })
+  let idle: Worker | undefined
+
+  /** What it says next; undefined when it says nothing in time, or has ended. */
+  function next<T>(worker: Worker, ms: number): Promise<T | undefined> {
+    const said = Promise.withResolvers<T | undefined>()
+    const giveUp = () => said.resolve(undefined)
+    const late = setTimeout(giveUp, ms)
+    worker.once('message', said.resolve).once('exit', giveUp)
+    return said.promise.finally(() => {
+      clearTimeout(late)
+      worker.off('message', said.resolve).off('exit', giveUp)
+    })
+  }
+
+  /** Nobody's time is counted before it is ready. */
+  async function start(): Promise<Worker> {
+    const worker = startWorker()
+    if (await next(worker, START_MS)) return worker
+    await worker.terminate()
+    throw new Error('the thread that checks schemas does not start')
+  }
+
+  return {
+    /** What is wrong with the value, or undefined. */
+    async check(owner: PlaceOwner, question: SchemaQuestion): Promise<string | undefined> {
+      using _place = await places.acquire(owner)
+      const worker = idle ?? (await start())
+      idle = undefined
+      worker.postMessage(question)
+      const answer = await next<SchemaAnswer>(worker, LONGEST_MS)
+      if (answer) idle = worker
+      else await worker.terminate()
+      return answer ? answer.problem : 'to hold it against the schema takes too much'
+    },
+
+    async close(): Promise<void> {
+      await idle?.terminate()
+    },
+  }
+}
+
+function startWorker(): Worker {
+  const worker = new Worker(new URL('./schema-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  })
+  worker.unref()
+  // What it does not answer is given up.
+  worker.on('error', () => {})
+  return worker
+}

@@ -1,0 +1,281 @@
+import type { ActorKind, RunStatus, RunTrigger, Runtime } from '@trellis/contract'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Db, Schema, Tx } from '../schema.ts'
+
+interface RunsTable {
+  id: string
+  repo_id: string
+  org_id: string
+  extension: string
+  trigger_kind: RunTrigger
+  status: RunStatus
+  runtime: Runtime
+  actor_kind: ActorKind
+  actor_id: string
+  ref: string
+  before_oid: string | null
+  after_oid: string | null
+  /** What it reads, unless told otherwise. */
+  commit_sha: string | null
+  canonical_commit: string | null
+  /** Where its module comes from, to build it again. */
+  module_commit: string
+  module_hash: string
+  descriptor_hash: string | null
+  grant_hash: string | null
+  cause_event_id: string | null
+  root_event_id: string | null
+  depth: number
+  token_id: string | null
+  /** Who runs it. */
+  worker_id: string | null
+  /** Whether somebody may take it: it waits in its queue. */
+  ready: number
+  /** Of a workflow that sleeps: when it goes on by itself. */
+  due_at: number | null
+  cancel_requested_at: number | null
+  exit_code: number | null
+  created_at: number
+  started_at: number | null
+  ended_at: number | null
+  /** What is kept of it, its log included. */
+  bytes: number
+  log_bytes: number
+  error: string | null
+  /** JSON: the runs it came from, the first one first. */
+  ancestors: string
+  /** JSON: what its descriptor asks for, and what it may do. */
+  capabilities: string
+  effective: string
+  /** JSON. */
+  input_schema: string | null
+  output_schema: string | null
+  input: string
+  output: string | null
+}
+
+export interface RunTables {
+  runs: RunsTable
+}
+
+export type RunRow = Selectable<RunsTable>
+export type NewRunRow = Insertable<RunsTable>
+
+export const insertRuns = preparedInsert<Schema, 'runs'>('runs')
+
+const byId = prepared((db: Db, { id }: { id: string }) =>
+  db.selectFrom('runs').selectAll().where('id', '=', id),
+)
+
+export async function findRun(q: Db, id: string): Promise<RunRow | undefined> {
+  const [run] = await byId(q, { id })
+  return run
+}
+
+/** What a page is chosen by. */
+type RunOutline = Pick<RunRow, 'id' | 'extension' | 'status' | 'trigger_kind' | 'bytes'>
+
+/** Newest first, without anything that may be large. */
+export function listOutlines(
+  q: Db,
+  { repoId, extension, below, limit }: { repoId: string; extension?: string; below?: string; limit: number },
+): Promise<RunOutline[]> {
+  let query = q
+    .selectFrom('runs')
+    .select(['id', 'extension', 'status', 'trigger_kind', 'bytes'])
+    .where('repo_id', '=', repoId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+  if (extension !== undefined) query = query.where('extension', '=', extension)
+  if (below !== undefined) query = query.where('id', '<', below)
+  return query.execute()
+}
+
+export const listRuns = (q: Db, ids: readonly string[]): Promise<RunRow[]> =>
+  q
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .orderBy('id', 'desc')
+    .execute()
+
+/** Those of the runs that have ended, or are no more. */
+export async function listOver(q: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await q
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where('ended_at', 'is', null)
+    .execute()
+  const going = new Set(rows.map(({ id }) => id))
+  return ids.filter((id) => !going.has(id))
+}
+
+/** Those of the runs that are to go on, and in whose hands: nobody wants them to end, and they are not gone. */
+export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Map<string, string | null>> {
+  const rows = await q
+    .selectFrom('runs')
+    .select(['id', 'worker_id'])
+    .where('id', 'in', [...ids])
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .execute()
+  return new Map(rows.map(({ id, worker_id }) => [id, worker_id]))
+}
+
+/** What has not ended of what an actor dispatched, and what came of that by dispatching. */
+export async function listAskedForBy(
+  q: Db,
+  { orgId, actorId }: { orgId: string; actorId: string },
+): Promise<string[]> {
+  const rows = await q
+    .selectFrom('runs')
+    .select('id')
+    .where('org_id', '=', orgId)
+    .where('actor_id', '=', actorId)
+    .where('ended_at', 'is', null)
+    .where('trigger_kind', '=', 'dispatch')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Undefined when it is not waiting any more. */
+export const cancelQueued = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
+  tx
+    .updateTable('runs')
+    .set({ status: 'cancelled', ended_at: now, ready: 0 })
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .returningAll()
+    .executeTakeFirst()
+
+/** A workflow that sleeps, or is to go on and has not been taken yet. Undefined when it is none. */
+export const cancelSleeping = (
+  tx: Tx,
+  { id, now, ready }: { id: string; now: number; ready: 0 | 1 },
+): Promise<RunRow | undefined> =>
+  tx
+    .updateTable('runs')
+    .set({ status: 'cancelled', ended_at: now, due_at: null, ready: 0 })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('ready', '=', ready)
+    .where('worker_id', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+export const requestCancel = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
+  tx
+    .updateTable('runs')
+    .set({ cancel_requested_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .returningAll()
+    .executeTakeFirst()
+
+/** How a run that somebody held has ended. */
+export interface Ending {
+  id: string
+  workerId: string
+  status: 'succeeded' | 'failed' | 'cancelled'
+  error: string | null
+  exitCode: number | null
+  /** JSON. */
+  output: string | null
+  bytes: number
+  logBytes: number
+  now: number
+}
+
+const ending = prepared((db: Db, end: Ending) =>
+  db
+    .updateTable('runs')
+    .set({
+      status: end.status,
+      error: end.error,
+      exit_code: end.exitCode,
+      output: end.output,
+      bytes: end.bytes,
+      log_bytes: end.logBytes,
+      ended_at: end.now,
+      worker_id: null,
+    })
+    .where('id', '=', end.id)
+    .where('worker_id', '=', end.workerId)
+    .where('status', '=', sql.lit('running'))
+    .returningAll(),
+)
+
+/** Undefined when it is in other hands, has ended or is no more. */
+export async function endRun(tx: Tx, end: Ending): Promise<RunRow | undefined> {
+  const [run] = await ending(tx, end)
+  return run
+}
+
+/** Those of the runs that this worker still holds. */
+export async function listHeld(q: Db, ids: readonly string[], workerId: string): Promise<Set<string>> {
+  const rows = await q
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where('worker_id', '=', workerId)
+    .where('status', '=', 'running')
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Those of the modules that runs are still to be run with. */
+export async function listUnended(q: Db, hashes: readonly string[]): Promise<string[]> {
+  const rows = await q
+    .selectFrom('runs')
+    .select('module_hash')
+    .distinct()
+    .where('module_hash', 'in', [...hashes])
+    .where('ended_at', 'is', null)
+    .execute()
+  return rows.map(({ module_hash }) => module_hash)
+}
+
+type Removable = Pick<RunRow, 'id' | 'org_id' | 'repo_id' | 'ready' | 'worker_id' | 'bytes'>
+const REMOVABLE = ['id', 'org_id', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
+
+export const listEndedBefore = (q: Db, before: number, limit: number): Promise<Removable[]> =>
+  q
+    .selectFrom('runs')
+    .select(REMOVABLE)
+    .where('ended_at', '<', before)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute()
+
+export const listOldestEnded = (q: Db, orgId: string, limit: number): Promise<Removable[]> =>
+  q
+    .selectFrom('runs')
+    .select(REMOVABLE)
+    .where('org_id', '=', orgId)
+    .where('ended_at', 'is not', null)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute()
+
+export const findRunOf = (q: Db, repoId: string): Promise<Removable | undefined> =>
+  q.selectFrom('runs').select(REMOVABLE).where('repo_id', '=', repoId).limit(1).executeTakeFirst()
+
+/** Undefined when somebody else has removed it. */
+export const deleteRun = (tx: Tx, id: string): Promise<Removable | undefined> =>
+  tx.deleteFrom('runs').where('id', '=', id).returning(REMOVABLE).executeTakeFirst()
+
+export async function measureQueue(
+  q: Db,
+): Promise<{ queued: number; running: number; oldest: number | null }> {
+  const count = (status: RunStatus) =>
+    q
+      .selectFrom('runs')
+      .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest')])
+      .where('status', '=', sql.lit(status))
+      .executeTakeFirstOrThrow()
+  const [queued, running] = [await count('queued'), await count('running')]
+  return { queued: Number(queued.count), running: Number(running.count), oldest: queued.oldest }
+}

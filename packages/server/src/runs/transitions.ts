@@ -1,0 +1,278 @@
+import type { Actor, RunTrigger } from '@trellis/contract'
+import type { Appending, NewEvent } from '../events/service.ts'
+import { repoScope, runScope, type ServiceEventType } from '../events/types.ts'
+import type { Runnable } from '../extensions/runnable.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { NewId } from '../platform/ids.ts'
+import type { LogLevel } from '../runtime/runtime.ts'
+import type { Database, Tx } from '../schema.ts'
+import { causeOf, type Origin } from './causes.ts'
+import * as queues from './queue-store.ts'
+import * as steps from './step-store.ts'
+import * as store from './store.ts'
+import * as triggers from './trigger-store.ts'
+
+/** A run that is to be. */
+export interface NewRun {
+  repo: { id: string; orgId: string; isProvisional: boolean }
+  target: Runnable
+  trigger: RunTrigger
+  actor: Actor
+  ref: string
+  before?: string | null
+  after?: string | null
+  commit: string | null
+  effective: readonly string[]
+  /** JSON. */
+  input: string
+  origin: Origin
+}
+
+interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
+  /** What it said last, to be written with its end. */
+  lines: readonly LogPayload[]
+}
+
+/** What a line of a log says. */
+export interface LogPayload {
+  level: LogLevel
+  message: string
+  data?: unknown
+}
+
+/** What every run takes beside what it was given and what it gave. */
+const ROW_BYTES = 2_000
+
+type Told = Omit<NewEvent, 'scope'>
+
+export type Transitions = ReturnType<typeof createTransitions>
+
+/** How runs come to be, begin and end: each step together with the events that tell of it, and counted. */
+export function createTransitions(deps: {
+  database: Database
+  clock: Clock
+  newId: NewId
+  maxKeptBytes: number
+  /** Something waits. */
+  wake(): void
+  onEnded(runId: string): void
+  /** An organization keeps more than it may. */
+  onOverfull(orgId: string): void
+}) {
+  const { database, clock, newId, maxKeptBytes, wake, onEnded, onOverfull } = deps
+
+  async function countIn(tx: Tx, change: Parameters<typeof queues.changeQueue>[1]): Promise<void> {
+    const { kept_bytes, org_id } = await queues.changeQueue(tx, change)
+    if (kept_bytes > maxKeptBytes) database.afterCommit(tx, () => onOverfull(org_id))
+  }
+
+  async function endedIn(tx: Tx, log: Appending, run: store.RunRow, last: readonly Told[]): Promise<void> {
+    await log.appendAll(tx, runScope(run.id), last)
+    await log.appendAll(tx, repoScope(run.repo_id), last.slice(-1))
+    if (run.runtime === 'workflow') await triggers.deleteWaits(tx, { repoId: run.repo_id, runId: run.id })
+    database.afterCommit(tx, () => onEnded(run.id))
+  }
+
+  return {
+    /** All of one repository, which has room for them. */
+    async queueIn(tx: Tx, log: Appending, runs: readonly NewRun[]): Promise<store.RunRow[]> {
+      const [first] = runs
+      if (!first) return []
+      const { id: repoId, orgId, isProvisional } = first.repo
+      const now = clock()
+      const rows = runs.map((run) => newRow(run, newId('run'), now))
+      await store.insertRuns(tx, rows)
+      const queued = rows as store.RunRow[]
+      const told = queued.map((run) =>
+        tell(run, 'run.queued', { trigger: run.trigger_kind, ref: run.ref, commitSha: run.commit_sha }),
+      )
+      for (const [i, run] of queued.entries()) await log.appendAll(tx, runScope(run.id), told.slice(i, i + 1))
+      await log.appendAll(tx, repoScope(repoId), told)
+      const bytes = queued.reduce((sum, run) => sum + run.bytes, 0)
+      await countIn(tx, { orgId, provisional: Number(isProvisional), ready: queued.length, bytes })
+      database.afterCommit(tx, wake)
+      return queued
+    },
+
+    /** Runs that were taken out of the queue of one organization. */
+    async startIn(tx: Tx, log: Appending, taken: readonly store.RunRow[]): Promise<store.RunRow[]> {
+      const started: store.RunRow[] = []
+      // A workflow that goes on was begun before.
+      for (const run of taken.filter((one) => one.token_id === null)) {
+        const token_id = newId('tok')
+        await queues.setToken(tx, run.id, token_id)
+        started.push({ ...run, token_id })
+      }
+      for (const run of started)
+        await log.appendAll(tx, runScope(run.id), [tell(run, 'run.started', { moduleHash: run.module_hash })])
+      // In the same order everywhere: others may be starting runs of the same repositories.
+      const byRepo = [...Map.groupBy(started, (run) => run.repo_id)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+      for (const [repoId, runs] of byRepo)
+        await log.appendAll(
+          tx,
+          repoScope(repoId),
+          runs.map((run) => tell(run, 'run.started', { moduleHash: run.module_hash })),
+        )
+      return [...started, ...taken.filter((one) => one.token_id !== null)]
+    },
+
+    /** Undefined when it was not in these hands any more. */
+    async endIn(
+      tx: Tx,
+      log: Appending,
+      run: store.RunRow,
+      { logBytes, lines, ...end }: Ended,
+    ): Promise<store.RunRow | undefined> {
+      const said = logBytes - run.log_bytes
+      const bytes = run.bytes + said + (end.output?.length ?? 0) + (end.error?.length ?? 0)
+      const ended = await store.endRun(tx, { ...end, bytes, logBytes, now: clock() })
+      if (!ended) return undefined
+      await endedIn(tx, log, ended, [
+        ...lines.map((line) => tellLine(ended, line)),
+        tell(ended, `run.${end.status}`, {
+          ...(end.error !== null && { error: end.error }),
+          ...(end.exitCode !== null && { exitCode: end.exitCode }),
+        }),
+      ])
+      await countIn(tx, { orgId: ended.org_id, running: -1, bytes: bytes - run.bytes })
+      return ended
+    },
+
+    /** Ends a run at once that waits, and otherwise asks those who run it. Undefined when it has ended already. */
+    async cancelIn(tx: Tx, log: Appending, id: string): Promise<store.RunRow | undefined> {
+      const now = clock()
+      const waiting =
+        (await store.cancelQueued(tx, id, now)) ?? (await store.cancelSleeping(tx, { id, now, ready: 1 }))
+      const cancelled = waiting ?? (await store.cancelSleeping(tx, { id, now, ready: 0 }))
+      if (!cancelled) return store.requestCancel(tx, id, now)
+      await endedIn(tx, log, cancelled, [tell(cancelled, 'run.cancelled', {})])
+      if (waiting) await countIn(tx, { orgId: cancelled.org_id, ready: -1 })
+      return cancelled
+    },
+
+    /** A workflow that has nothing to do for now. Undefined when it was not in these hands any more. */
+    async sleepIn(
+      tx: Tx,
+      log: Appending,
+      run: store.RunRow,
+      { workerId, lines, logBytes }: Pick<Ended, 'workerId' | 'lines' | 'logBytes'>,
+    ): Promise<store.RunRow | undefined> {
+      const due_at = (await steps.findNextDue(tx, run.id)) ?? null
+      const bytes = run.bytes + logBytes - run.log_bytes
+      const asleep = { id: run.id, workerId, due_at, log_bytes: logBytes, bytes }
+      const sleeping = await queues.putToSleep(tx, asleep)
+      if (!sleeping) return undefined
+      await log.appendAll(
+        tx,
+        runScope(run.id),
+        lines.map((line) => tellLine(run, line)),
+      )
+      await countIn(tx, { orgId: run.org_id, running: -1, bytes: bytes - run.bytes })
+      return sleeping
+    },
+
+    /** A workflow whose server died goes on from its last step. */
+    async releaseIn(tx: Tx, run: store.RunRow, workerId: string): Promise<boolean> {
+      const { id, org_id: orgId, log_bytes, bytes } = run
+      if (!(await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes }))) return false
+      await countIn(tx, { orgId, running: -1 })
+      return true
+    },
+
+    /** A workflow that sleeps may go on. */
+    async wakeIn(tx: Tx, id: string): Promise<void> {
+      const woken = await queues.wakeUp(tx, id)
+      if (woken) await countIn(tx, { orgId: woken.org_id, ready: 1 })
+    },
+
+    logIn: (tx: Tx, log: Appending, run: store.RunRow, lines: readonly LogPayload[]): Promise<void> =>
+      log.appendAll(
+        tx,
+        runScope(run.id),
+        lines.map((line) => tellLine(run, line)),
+      ),
+
+    /** With all that was counted of it; its log must be gone. */
+    async removeIn(tx: Tx, id: string): Promise<boolean> {
+      const gone = await store.deleteRun(tx, id)
+      if (!gone) return false
+      await steps.deleteSteps(tx, id)
+      await triggers.deleteWaits(tx, { repoId: gone.repo_id, runId: id })
+      await queues.changeQueue(tx, {
+        orgId: gone.org_id,
+        ready: -gone.ready,
+        running: gone.worker_id === null ? 0 : -1,
+        bytes: -gone.bytes,
+      })
+      database.afterCommit(tx, () => onEnded(id))
+      return true
+    },
+  }
+}
+
+const authorOf = (run: store.RunRow) => ({
+  actor: { kind: run.actor_kind, id: run.actor_id },
+  credentialId: run.token_id,
+  cause: causeOf(run),
+})
+
+const tell = (run: store.RunRow, type: ServiceEventType, payload: object): Told => ({
+  ...authorOf(run),
+  type,
+  subject: run.id,
+  payload: { extension: run.extension, ...payload },
+})
+
+const tellLine = (run: store.RunRow, payload: LogPayload): Told => ({
+  ...authorOf(run),
+  type: 'run.log',
+  subject: run.id,
+  payload,
+})
+
+function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
+  const { repo, target, origin } = run
+  const schemas = (target.inputSchema?.length ?? 0) + (target.outputSchema?.length ?? 0)
+  return {
+    id,
+    repo_id: repo.id,
+    org_id: repo.orgId,
+    extension: target.name,
+    trigger_kind: run.trigger,
+    status: 'queued',
+    runtime: target.runtime,
+    actor_kind: run.actor.kind,
+    actor_id: run.actor.id,
+    ref: run.ref,
+    before_oid: run.before ?? null,
+    after_oid: run.after ?? null,
+    commit_sha: run.commit,
+    canonical_commit: target.canonicalCommit,
+    module_commit: target.commit,
+    module_hash: target.moduleHash,
+    descriptor_hash: target.canonicalDescriptorHash,
+    grant_hash: target.canonicalGrantHash,
+    cause_event_id: origin.eventId,
+    root_event_id: origin.rootEventId,
+    depth: origin.depth,
+    token_id: null,
+    worker_id: null,
+    ready: 1,
+    due_at: null,
+    cancel_requested_at: null,
+    exit_code: null,
+    created_at: now,
+    started_at: null,
+    ended_at: null,
+    bytes: ROW_BYTES + run.input.length + schemas,
+    log_bytes: 0,
+    error: null,
+    ancestors: JSON.stringify(origin.ancestors),
+    capabilities: JSON.stringify(target.capabilities),
+    effective: JSON.stringify(run.effective),
+    input_schema: target.inputSchema ?? null,
+    output_schema: target.outputSchema ?? null,
+    input: run.input,
+    output: null,
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { LogLine } from '../runtime.ts'
+import { boundedLog, consoleFor, lineOf } from './logging.ts'
+
+function spoken(speak: (say: (line: LogLine) => void) => void, bounds = {}): LogLine[] {
+  const lines: LogLine[] = []
+  speak(boundedLog({ lines: 3, characters: 1000, lineCharacters: 50, ...bounds }, (line) => lines.push(line)))
+  return lines
+}
+
+describe('the lines of a run', () => {
+  it('have the level of the method, and say what they were given', () => {
+    const lines = spoken((say) => {
+      const console = consoleFor(say)
+      console.log('one', 2, { three: [3] }, null, undefined, Symbol('four'))
+      console.warn(new RangeError('five'))
+      console.table('six')
+    })
+    assert.equal(lines[0]?.message, 'one 2 {"three":[3]} null undefined Symbol(four)')
+    assert.match(lines[1]?.message ?? '', /^RangeError: five\n {4}at /)
+    assert.deepEqual(
+      lines.map(({ level }) => level),
+      ['info', 'warn', 'info'],
+    )
+  })
+
+  it('are cut, and end with a line that says so', () => {
+    const lines = spoken((say) => {
+      for (let index = 0; index < 10; index++) say(lineOf('info', 'x'.repeat(60)))
+    })
+    assert.equal(lines.length, 4)
+    assert.equal(lines[0]?.message, `${'x'.repeat(50)}… (10 more)`)
+    assert.match(lines[3]?.message ?? '', /^The log ends here: a run may write 3 lines/)
+    const few = spoken((say) => [1, 2, 3].map(() => say(lineOf('info', 'x'.repeat(40)))), { characters: 60 })
+    assert.equal(few.length, 2)
+  })
+
+  it('survive what cannot be written', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const hostile = {
+      get toJSON() {
+        throw new Error('no')
+      },
+    }
+    const revoked = Proxy.revocable({}, {})
+    revoked.revoke()
+    const lines = spoken((say) => {
+      say(lineOf('info', 'data', cycle))
+      say(lineOf('info', 'data', { big: 'y'.repeat(100) }))
+      consoleFor(say).error(hostile, revoked.proxy, 10n)
+    })
+    assert.match(String(lines[0]?.data), /TypeError: Converting circular/)
+    assert.match(String(lines[1]?.data), /^\{"big":"y+… \(\d+ more\)$/)
+    assert.equal(lines.length, 3)
+  })
+})

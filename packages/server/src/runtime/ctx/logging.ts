@@ -1,0 +1,85 @@
+import type { LogLevel, LogLine } from '../runtime.ts'
+import { describeThrown } from './errors.ts'
+
+export interface LogBounds {
+  lines: number
+  /** Of all lines together, and of one, in characters. What is longer is cut. */
+  characters: number
+  lineCharacters: number
+}
+
+const LEVELS = {
+  debug: 'debug',
+  trace: 'debug',
+  log: 'info',
+  info: 'info',
+  dir: 'info',
+  table: 'info',
+  warn: 'warn',
+  error: 'error',
+} as const satisfies Record<string, LogLevel>
+
+export function lineOf(level: LogLevel, message: unknown, data?: unknown): LogLine {
+  return { level, message: shown(message), ...(data !== undefined && { data }) }
+}
+
+/** Lines of one run within bounds. The last one that is let through says that there were more. */
+export function boundedLog({ lines, characters, lineCharacters }: LogBounds, sink: (line: LogLine) => void) {
+  const last: LogLine = {
+    level: 'warn',
+    message: `The log ends here: a run may write ${lines} lines, and ${characters} characters in all`,
+  }
+  let leftLines = lines
+  let leftCharacters = characters
+  return (line: LogLine): void => {
+    if (leftLines < 0) return
+    const cut = withinCharacters(line, lineCharacters)
+    leftCharacters -= cut.message.length + (cut.data === undefined ? 0 : JSON.stringify(cut.data).length)
+    const fits = --leftLines >= 0 && leftCharacters >= 0
+    if (!fits) leftLines = -1
+    sink(fits ? cut : last)
+  }
+}
+
+/** With data that is JSON for sure. */
+function withinCharacters({ level, message, data }: LogLine, most: number): LogLine {
+  const line: LogLine = { level, message: cutTo(String(message), most) }
+  if (data === undefined) return line
+  const json = jsonOf(data)
+  if (json === undefined) return line
+  return { ...line, data: json.length > most ? cutTo(json, most) : (JSON.parse(json) as unknown) }
+}
+
+const cutTo = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most)}… (${text.length - most} more)` : text
+
+/** `console`, whose lines go to whoever is speaking. */
+export function consoleFor(say: (line: LogLine) => void): Console {
+  const methods = Object.entries(LEVELS).map(([name, level]) => [
+    name,
+    (...parts: unknown[]) => say({ level, message: parts.map(shown).join(' ') }),
+  ])
+  const unsaid = ['assert', 'clear', 'count', 'countReset', 'dirxml', 'group', 'groupCollapsed', 'groupEnd']
+  const quiet = [...unsaid, 'time', 'timeEnd', 'timeLog', 'timeStamp'].map((name) => [name, () => {}])
+  return Object.fromEntries([...quiet, ...methods]) as Console
+}
+
+function shown(part: unknown): string {
+  if (typeof part === 'string') return part
+  try {
+    if (!(part instanceof Error))
+      return (typeof part === 'object' ? JSON.stringify(part) : undefined) ?? String(part)
+    const { error, stack } = describeThrown(part)
+    return stack?.includes(error) ? stack : error
+  } catch (error) {
+    return describeThrown(error).error
+  }
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    return JSON.stringify(describeThrown(error).error)
+  }
+}

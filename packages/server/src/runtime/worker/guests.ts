@@ -1,0 +1,157 @@
+// The runs that are in one process: what it says of them on its stdout, and what they ask of the server.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { isGranted } from '../ctx/context.ts'
+import { errorToWire } from '../ctx/errors.ts'
+import type { Job, LogLine } from '../runtime.ts'
+import type { CallAnswer } from './inside/stubs.ts'
+
+/** Of what is said that belongs to no run. A process that says more is not itself any more. */
+const STRAY_CHARACTERS = 4 * 2 ** 20
+const LINE_CHARACTERS = 2 ** 20
+
+export interface Guest {
+  token: string
+  /** The isolate it runs in. */
+  key: string
+  job: Job
+  call(method: string, args: readonly unknown[]): Promise<unknown>
+  log(line: LogLine): void
+  /** From here on it may have done something. */
+  isBegun: boolean
+  /** Called when it begins. */
+  onBegin(): void
+  /** Called when it has not begun, and will not for a while. */
+  withdraw(): void
+  /** When it last was known to do something. */
+  activeAt: number
+  /** Called when its process has ended. */
+  onExit(): void
+  /** Resolves when everything it has said was heard. */
+  heard: PromiseWithResolvers<void>
+}
+
+interface GuestsOptions {
+  /** Of arguments, and of an answer. */
+  callCharacters: number
+  /** The process says what nobody can make sense of, and too much of it. */
+  onNonsense(): void
+}
+
+export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
+  const present = new Map<string, Guest>()
+  let line = ''
+  let strayed = 0
+
+  function hearLine(text: string): void {
+    const [word = '', token = ''] = text.split(' ', 2)
+    const guest = present.get(token)
+    const line = word === 'log' ? readLine(text.slice(word.length + token.length + 2)) : undefined
+    if (!guest || !(line || word === 'begun' || word === 'ended')) {
+      stray(text.length + 1)
+      return
+    }
+    guest.activeAt = performance.now()
+    if (line) guest.log(line)
+    else if (word === 'ended') guest.heard.resolve()
+    else {
+      guest.isBegun = true
+      guest.onBegin()
+    }
+  }
+
+  function stray(characters: number): void {
+    strayed += characters
+    if (strayed > STRAY_CHARACTERS) onNonsense()
+  }
+
+  async function answer(guest: Guest, asked: string): Promise<CallAnswer> {
+    const [method, args] = readAsked(asked)
+    const { capabilities, workflow } = guest.job
+    if (!(isGranted(method, capabilities) || (workflow && isStep(method))))
+      return { error: { message: `${method} was not granted`, code: 'FORBIDDEN', data: null } }
+    guest.activeAt = performance.now()
+    try {
+      return { value: await guest.call(method, args) }
+    } catch (error) {
+      return { error: isForModules(error) ? errorToWire(error) : SERVER_FAILED }
+    } finally {
+      guest.activeAt = performance.now()
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, verb, name = ''] = request.url?.split('/') ?? []
+    if (verb === 'module') {
+      const guest = present.values().find(({ key }) => key === name)
+      response.writeHead(guest ? 200 : 404).end(guest?.job.module.code)
+      return
+    }
+    const asked = await readText(request, callCharacters)
+    const guest = present.get(name)
+    if (!guest || asked === undefined) {
+      const message = guest ? `A call is of no more than ${callCharacters} characters` : 'The run has ended'
+      response.end(JSON.stringify({ error: { message } } satisfies CallAnswer))
+      return
+    }
+    const text = JSON.stringify(await answer(guest, asked))
+    const error = { message: `The answer is larger than ${callCharacters} characters` }
+    response.end(text.length > callCharacters ? JSON.stringify({ error } satisfies CallAnswer) : text)
+  }
+
+  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
+  return {
+    present,
+    hear(text: string): void {
+      const lines = `${line}${text}`.split('\n')
+      line = lines.pop() ?? ''
+      for (const one of lines) hearLine(one)
+      if (line.length <= LINE_CHARACTERS) return
+      stray(line.length)
+      line = ''
+    },
+    listen: (path: string) =>
+      new Promise<void>((resolve, reject) => server.on('error', reject).listen(path, () => resolve())),
+    close(): void {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+export const isStep = (method: string) => method === 'step.begin' || method === 'step.end'
+
+const SERVER_FAILED = { message: 'The server failed', code: 'INTERNAL_SERVER_ERROR', data: null }
+
+/** What was made to be told. Errors of databases and of the system have codes too, and no data. */
+const isForModules = (error: unknown): boolean =>
+  error instanceof Error && 'data' in error && 'code' in error && typeof error.code === 'string'
+
+function readLine(json: string): LogLine | undefined {
+  try {
+    const { level, message, data } = JSON.parse(json) as Partial<LogLine>
+    const isLevel = level === 'debug' || level === 'info' || level === 'warn' || level === 'error'
+    return isLevel && typeof message === 'string'
+      ? { level, message, ...(data !== undefined && { data }) }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readAsked(json: string): [string, unknown[]] {
+  const asked = JSON.parse(json) as unknown
+  const [method, args] = Array.isArray(asked) ? (asked as unknown[]) : []
+  if (typeof method !== 'string' || !Array.isArray(args)) throw new TypeError('Not a call')
+  return [method, args]
+}
+
+/** Undefined if there is more. It is read to its end all the same, for the sake of the connection. */
+async function readText(request: IncomingMessage, characters: number): Promise<string | undefined> {
+  let text = ''
+  request.setEncoding('utf8')
+  for await (const piece of request as AsyncIterable<string>) if (text.length <= characters) text += piece
+  return text.length > characters ? undefined : text
+}
