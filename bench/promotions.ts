@@ -1,7 +1,7 @@
 import { createClient, createSandbox } from '../test/git/harness.ts'
 import { createBenchPostgres } from './databases.ts'
-import { call, createRepo } from './git-stage.ts'
-import { post, visit } from './load.ts'
+import { createRepo } from './git-stage.ts'
+import { converse, post, visit } from './load.ts'
 import { milliseconds, quantile, type Row } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
 import { declared, fillRecords } from './record-rows.ts'
@@ -67,7 +67,10 @@ const besidePromotion = (title: string, run: () => Promise<Trellis>) => async ()
     const usual = await visitors(during(USUAL_MS))
     let isGoingOn = true
     const began = performance.now()
-    const promoting = call(trellis, 'extensions/promote', { name: NAME }).finally(() => {
+    // Not with fetch, which waits for five minutes at the most.
+    const promoting = converse(trellis.port, [
+      post('/api/v1/extensions/promote', { name: NAME }, owner),
+    ]).finally(() => {
       isGoingOn = false
     })
     const meanwhile = await visitors(() => isGoingOn)
