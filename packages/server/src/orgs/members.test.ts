@@ -5,6 +5,7 @@ import {
   assertFault,
   assertForbidden,
   assertInvalid,
+  assertNotThere,
   expectEvents,
   foundOrg,
   join,
@@ -92,7 +93,7 @@ onEachDatabase('members', (create) => {
 
   it('knows only members', async () => {
     await expectEvents(app, [], async () => {
-      assertInvalid(await setRole(acme.owner, guest, 'member'), ['userId'])
+      assertNotThere(await setRole(acme.owner, guest, 'member'), 'MEMBER_NOT_FOUND')
       assert.deepEqual((await remove(acme.owner, guest)).body, { removed: false })
       for (const work of [
         setRole(guest, acme.member, 'admin'),

@@ -4,7 +4,7 @@ import type { Ending } from '../access/endings.ts'
 import { by, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
-import { forbidden, invalid } from '../platform/fault.ts'
+import { forbidden, NotThere } from '../platform/fault.ts'
 import type { Database, Tx } from '../schema.ts'
 import type { OrgsService } from './service.ts'
 import * as store from './store.ts'
@@ -49,7 +49,8 @@ export function createMembersService({ database, events, orgs, ending }: Members
         // Two owners who demote each other at once would both see the other: one of them has to wait.
         await store.lockOrg(tx, org.id)
         const target = await store.findMember(tx, org.id, userId)
-        if (!target) throw invalid(['userId'], 'Nobody with this id is a member of the organization')
+        if (!target)
+          throw new NotThere('MEMBER_NOT_FOUND', 'Nobody with this id is a member of the organization')
         await requireMayTouch(tx, inside, target)
         if (target.role === role) return presentMember(target)
         await store.updateRole(tx, target.id, role)

@@ -16,6 +16,16 @@ export class Fault<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** What the input names is not there, and no operation declares an error for it: clients look at the status, 404. */
+export class NotThere extends Error {
+  readonly code: 'WEBHOOK_NOT_FOUND' | 'MEMBER_NOT_FOUND'
+
+  constructor(code: NotThere['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 export const forbidden = (reason: ForbiddenReason, message?: string) =>
   new Fault('FORBIDDEN', { reason }, message ? { message } : {})
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, type ErrorData, errors, type ForbiddenReason } from '@trellis/contract'
+import type { NotThere } from '../platform/fault.ts'
 import { type Answer, asEnvelope } from './test-app.ts'
 
 /** Asserts that an answer is this declared error, whole: status, message and data. */
@@ -16,6 +17,13 @@ export function assertFault<Code extends ErrorCode>(
 
 export const assertForbidden = (answer: Answer, reason: ForbiddenReason, message?: string): void =>
   assertFault(answer, 'FORBIDDEN', { reason }, message)
+
+/** Asserts a 404 that no operation declares. */
+export function assertNotThere(answer: Answer, code: NotThere['code']): void {
+  const { message: _, ...rest } = asEnvelope(answer)
+  assert.deepEqual(rest, { defined: false, code, status: 404, data: {} })
+  assert.equal(answer.status, 404)
+}
 
 /** Asserts that the input was refused, for what stands at `path` alone. */
 export function assertInvalid(answer: Answer, path: (string | number)[]): void {

@@ -6,7 +6,7 @@ import { subscriptionIssues } from '../events/subscriptions.ts'
 import type { Clock } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import type { Egress } from '../platform/egress.ts'
-import { Fault, invalid } from '../platform/fault.ts'
+import { Fault, invalid, NotThere } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { dropIn } from './dropping.ts'
@@ -240,7 +240,7 @@ function requireSubscription(on: Subscription): void {
 const isDeclared = ({ name }: store.WebhookRow, advice: string) =>
   invalid(['webhook'], `The repository declares this in webhooks/${name}/webhook.json: ${advice}`)
 
-const unknownWebhook = () => invalid(['webhook'], 'This repository has no webhook of that name')
+const unknownWebhook = () => new NotThere('WEBHOOK_NOT_FOUND', 'This repository has no webhook of that name')
 
 function present(webhook: store.WebhookRow): Webhook {
   return {

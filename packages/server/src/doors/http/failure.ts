@@ -1,6 +1,6 @@
 import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
 import { GitOverLimit } from '../../git/process/allowances.ts'
-import { Fault } from '../../platform/fault.ts'
+import { Fault, NotThere } from '../../platform/fault.ts'
 import { DatabaseUnavailable, isOutage, NO_ROOM, outOfSpaceIn } from '../../platform/outages.ts'
 import { NoPlace } from '../../platform/places.ts'
 
@@ -42,6 +42,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
     return { defined: true, code, status, message, data, headers: retryAfter(error) }
   }
   if (error instanceof Refusal) return undeclared(error)
+  if (error instanceof NotThere) return undeclared({ status: 404, code: error.code, message: error.message })
   if (error instanceof NoPlace)
     return undeclared({
       status: 503,
