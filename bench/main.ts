@@ -6,6 +6,7 @@ import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, small
 import type { Row } from './measure.ts'
 import { recordPage } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
+import { sandboxRun, sandboxTree } from './sandbox.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
@@ -28,6 +29,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'worker-warm': workerWarm,
   'worker-cold-module': workerColdModule,
   'worker-cold-process': workerColdProcess,
+  'sandbox-run': sandboxRun,
+  'sandbox-tree': sandboxTree,
   ...attacks,
 }
 
@@ -46,7 +49,7 @@ try {
       if (row) rows.push(row)
       else
         process.stderr.write(
-          `${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`,
+          `${name} left out: it needs nginx and fcgiwrap, or bubblewrap (apt-get install nginx fcgiwrap bubblewrap)\n`,
         )
     } catch (error) {
       // The others are still worth their time.
