@@ -10,6 +10,7 @@ import { promotions } from './promotions.ts'
 import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
+import { sandboxRun, sandboxTree } from './sandbox.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
@@ -38,6 +39,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'run-dispatch': runDispatch,
   'run-workflow': runWorkflow,
   'runs-at-once': runsAtOnce,
+  'sandbox-run': sandboxRun,
+  'sandbox-tree': sandboxTree,
   ...attacks,
   ...promotions,
 }
@@ -57,7 +60,7 @@ try {
       if (row) rows.push(row)
       else
         process.stderr.write(
-          `${name} left out: it needs nginx and fcgiwrap (apt-get install nginx fcgiwrap)\n`,
+          `${name} left out: it needs nginx and fcgiwrap, or bubblewrap (apt-get install nginx fcgiwrap bubblewrap)\n`,
         )
     } catch (error) {
       // The others are still worth their time.

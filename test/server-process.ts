@@ -58,6 +58,7 @@ export async function startServer(
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: data,
       TRELLIS_LOG_LEVEL: 'error',
+      TRELLIS_SANDBOX: 'off',
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_RATE_BURST: '1000000',
       ...env,

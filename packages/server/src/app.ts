@@ -23,8 +23,7 @@ import { makePrivateDirectory } from './platform/private-directory.ts'
 import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
 import { startWatchdog } from './platform/watchdog.ts'
-import type { Runtimes } from './runtime/runtime.ts'
-import { findRuntimes } from './runtime/runtimes.ts'
+import { type FoundRuntimes, findRuntimes } from './runtime/runtimes.ts'
 import type { Schema } from './schema.ts'
 import { requireSameData } from './secrets/data-identity.ts'
 import { loadServerKey, requireSameKey } from './secrets/server-key.ts'
@@ -36,7 +35,7 @@ interface AppDeps {
   stopwatch?: Stopwatch
   passwords?: Passwords
   /** What runs the modules of extensions. */
-  runtimes?: Runtimes
+  runtimes?: FoundRuntimes
   /** Hold every answer against the contract. */
   checkOutput?: boolean
 }
@@ -124,9 +123,6 @@ export async function startApp(deps: AppDeps) {
     registry,
   }
   const runtimes = deps.runtimes ?? (await findRuntimes(base))
-  starting.defer(async () => {
-    for (const runtime of new Set(Object.values(runtimes))) await runtime.close()
-  })
   const { services, handlers, work, close } = await createModules({
     ...base,
     passwords,

@@ -1,4 +1,3 @@
-import type { Runtime } from '@trellis/contract'
 import { together } from './access/endings.ts'
 import { createAgentsModule } from './agents/module.ts'
 import { createAnonymousModule } from './anonymous/module.ts'
@@ -37,7 +36,7 @@ import { createRunEnding } from './runs/ending.ts'
 import { listenAnew } from './runs/listening.ts'
 import { createRunBeginnings, createRunsModule } from './runs/module.ts'
 import { createRunRemains, listModulesInUse, triggerRemains } from './runs/remains.ts'
-import type { Runtimes } from './runtime/runtime.ts'
+import type { FoundRuntimes } from './runtime/runtimes.ts'
 import type { Database } from './schema.ts'
 import type { ServerKey } from './secrets/server-key.ts'
 import { createTokenEnding } from './tokens/ending.ts'
@@ -83,9 +82,9 @@ export async function createModules({
   passwords,
   runtimes,
   ...base
-}: Base & { passwords: Passwords; runtimes: Runtimes }) {
+}: Base & { passwords: Passwords; runtimes: FoundRuntimes }) {
   const { database, config, clock } = base
-  const enabled = new Set(Object.keys(runtimes) as Runtime[])
+  const enabled = runtimes.names
   const { bell, subscribers } = createWebhooksSubscriber(base)
   const beginnings = createRunBeginnings({ ...base, enabled })
   const { transitions } = beginnings

@@ -162,6 +162,36 @@ export const settings = {
     'on',
     oneOf('on', 'off'),
   ),
+  TRELLIS_SANDBOX_TIMEOUT_SECONDS: defaulted(
+    'How long a run in the sandbox may take.',
+    '600',
+    wholeNumber(1, 86_400),
+  ),
+  TRELLIS_SANDBOX_MEMORY_MB: defaulted(
+    'Memory of a run in the sandbox, all its processes together.',
+    '1024',
+    wholeNumber(128, 1024 * 1024),
+  ),
+  TRELLIS_SANDBOX_DISK_MB: defaulted(
+    'What a run in the sandbox may write to its tree and `/tmp`. It is kept in memory, on top of the other.',
+    '512',
+    wholeNumber(16, 1024 * 1024),
+  ),
+  TRELLIS_SANDBOX_PROCESSES: defaulted(
+    'Processes and threads of a run in the sandbox. Node alone has about fifteen.',
+    '256',
+    wholeNumber(32, 100_000),
+  ),
+  TRELLIS_SANDBOX_CONCURRENCY: defaulted(
+    'Runs in the sandbox at once, in this process; more wait in line, each organization in turn.',
+    '4',
+    wholeNumber(1, 1000),
+  ),
+  TRELLIS_SANDBOX_TREE_BYTES: defaulted(
+    'Disk space for the files of commits, so that the next run of the same commit need not check them out.',
+    String(2 * GB),
+    wholeNumber(0),
+  ),
   TRELLIS_BUNDLE_CACHE_BYTES: defaulted(
     'Disk space for built modules of extensions. What is in force is kept on top of it.',
     String(2 * GB),
@@ -428,6 +458,14 @@ function arrange(v: Values) {
       perOrg: v.TRELLIS_ORG_MAX_RUNNING,
       queuedPerOrg: v.TRELLIS_ORG_MAX_QUEUED,
       keptBytesPerOrg: v.TRELLIS_ORG_MAX_RUN_BYTES,
+    },
+    sandbox: {
+      timeoutMs: v.TRELLIS_SANDBOX_TIMEOUT_SECONDS * 1000,
+      memoryMb: v.TRELLIS_SANDBOX_MEMORY_MB,
+      diskMb: v.TRELLIS_SANDBOX_DISK_MB,
+      processes: v.TRELLIS_SANDBOX_PROCESSES,
+      concurrency: v.TRELLIS_SANDBOX_CONCURRENCY,
+      treeBytes: v.TRELLIS_SANDBOX_TREE_BYTES,
     },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,
     connections: {

@@ -27,7 +27,7 @@ interface ExecutingDeps {
   logs: RunLogs
   checks: SchemaChecks
   runtimes: Runtimes
-  timeoutMs: number
+  timeoutMs(runtime: RunRow['runtime']): number
   /** What of `ctx` is answered here. */
   hostFor(run: RunRow, hold: Hold): Pick<Host, 'call'>
   onEnded(run: RunRow): void
@@ -106,7 +106,7 @@ export function createExecution(deps: ExecutingDeps) {
       run: seenBy(run, repo, (await orgs.find(database.db, repo.org_id))?.slug ?? ''),
       capabilities: JSON.parse(run.effective),
       secrets: granted,
-      timeoutMs: deps.timeoutMs,
+      timeoutMs: deps.timeoutMs(run.runtime),
       ...(run.runtime === 'workflow' && { workflow: { startedAt: run.started_at ?? run.created_at } }),
     }
     const host: Host = { ...deps.hostFor(run, hold), log: (line) => log.write(line) }

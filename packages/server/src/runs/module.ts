@@ -6,6 +6,7 @@ import type { Work } from '../background/work.ts'
 import type { BrowseService } from '../code/browse.ts'
 import type { CommitsService } from '../code/commits.ts'
 import type { RefsService } from '../code/refs.ts'
+import type { Repositories } from '../code/repositories.ts'
 import type { EventsService, Subscriber } from '../events/service.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
 import type { Base, Module } from '../modules.ts'
@@ -14,8 +15,9 @@ import type { Egress } from '../platform/egress.ts'
 import type { RecordsService } from '../records/service.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { ReposService } from '../repos/service.ts'
-import type { Runtimes } from '../runtime/runtime.ts'
+import type { FoundRuntimes } from '../runtime/runtimes.ts'
 import { createCancels } from './cancels.ts'
+import { createCheckOut } from './checking-out.ts'
 import { createFetching } from './ctx/fetching.ts'
 import { createCtxHosts } from './ctx/host.ts'
 import { eventMethods, recordMethods } from './ctx/others.ts'
@@ -47,12 +49,13 @@ interface RunsNeeds extends Base {
   browse: BrowseService
   commits: CommitsService
   refs: RefsService
+  repositories: Repositories
   secrets: RepoSecrets
   egress: Egress
   /** Undefined where extensions are switched off. */
   extensions: ExtensionsService | undefined
   /** What runs modules. */
-  runtimes: Runtimes
+  runtimes: FoundRuntimes
   enabled: ReadonlySet<Runtime>
   beginnings: RunBeginnings
 }
@@ -95,6 +98,7 @@ export function createRunsModule(needs: RunsNeeds) {
   const cancels = createCancels({ db })
   const checks = createSchemaChecks()
   const fetching = createFetching(needs)
+  const runtimes = needs.runtimes.open(createCheckOut({ ...needs, maxBytes: config.sandbox.treeBytes }))
   const dispatching = createDispatching({
     ...needs,
     extensions,
@@ -129,7 +133,8 @@ export function createRunsModule(needs: RunsNeeds) {
     transitions,
     logs,
     checks,
-    timeoutMs: config.runs.timeoutMs,
+    runtimes,
+    timeoutMs: (runtime) => (runtime === 'sandbox' ? config.sandbox : config.runs).timeoutMs,
     hostFor,
     onEnded: metrics.ended,
     complain,
@@ -178,6 +183,7 @@ export function createRunsModule(needs: RunsNeeds) {
     ],
     async close() {
       await Promise.all([checks.close(), fetching.close(), logs.flush()])
+      for (const runtime of new Set(Object.values(runtimes))) await runtime.close()
     },
   } satisfies Module
 }

@@ -57,5 +57,5 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-/** Those that can be used here, by the name in a descriptor. */
+/** By the name in a descriptor. */
 export type Runtimes = Readonly<Partial<Record<RuntimeName, Runtime>>>

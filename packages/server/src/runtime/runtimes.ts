@@ -1,9 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Runtime as RuntimeName } from '@trellis/contract'
 import type { Config } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Scratch } from '../platform/scratch.ts'
 import type { Runtimes } from './runtime.ts'
+import { findSandbox, type Sandbox } from './sandbox/find.ts'
+import { createSandboxRuntime } from './sandbox/sandbox-runtime.ts'
+import type { CheckOut } from './sandbox/trees.ts'
 import { findBubblewrap, findWorkerd } from './worker/confinement.ts'
 import { createWorkerRuntime } from './worker/worker-runtime.ts'
 
@@ -18,28 +22,54 @@ const IDLE_MS = 60_000
 const WAIT_MS = 30_000
 const GRACE_MS = 1_000
 const LINE_CHARACTERS = 16 * 1024
+const OPEN_FILES = 1_024
+const TREES = 100
+/** What a sandbox may write to stdout and stderr, most of which is not kept. */
+const WRITTEN_BYTES = 64 * 1024 * 1024
+
+/** What this machine can run modules with. */
+export interface FoundRuntimes {
+  names: ReadonlySet<RuntimeName>
+  /** Nothing is started before the first run. */
+  open(checkOut: CheckOut): Runtimes
+}
+
+interface FindDeps {
+  config: Config
+  dataDir: string
+  scratch: Scratch
+  log: Log
+}
 
 /** It takes a process to find out, and stays so. */
 let probe: Promise<string | undefined> | undefined
 
-/** What this machine can run modules with. Nothing is started before the first run. */
-export async function findRuntimes({
-  config,
-  scratch,
-  log,
-}: {
-  config: Config
-  scratch: Scratch
-  log: Log
-}): Promise<Runtimes> {
-  const { runs, limits, extensions } = config
-  if (!extensions.enabled) return {}
+export async function findRuntimes(deps: FindDeps): Promise<FoundRuntimes> {
+  if (!deps.config.extensions.enabled) return { names: new Set(), open: () => ({}) }
+  const [openWorker, sandbox] = await Promise.all([findWorker(deps), findEnabledSandbox(deps)])
+  return {
+    names: new Set<RuntimeName>([
+      ...(openWorker ? (['worker', 'workflow'] as const) : []),
+      ...(sandbox ? (['sandbox'] as const) : []),
+    ]),
+    open(checkOut) {
+      const worker = openWorker?.()
+      return {
+        ...(worker && { worker, workflow: worker }),
+        ...(sandbox && { sandbox: openSandbox(deps.config, sandbox, checkOut) }),
+      }
+    },
+  }
+}
+
+async function findWorker({ config, scratch, log }: FindDeps) {
+  const { runs, limits } = config
   const workerd = findWorkerd()
   if (!workerd) {
     log.warn(
       'there is no workerd for this machine: extensions of the worker and workflow runtimes cannot run',
     )
-    return {}
+    return undefined
   }
   probe ??= findBubblewrap(workerd)
   const bubblewrap = await probe
@@ -47,23 +77,53 @@ export async function findRuntimes({
     log.warn('bubblewrap is not there, or may not be used: workerd runs without its confinement')
   const directory = join(scratch.path, 'worker')
   await mkdir(directory, { mode: 0o700 })
-  const worker = createWorkerRuntime({
-    directory,
-    workerd,
-    bubblewrap,
-    processes: Math.max(PROCESSES_PER_ORG, Math.ceil(runs.concurrency / 2)),
-    processesPerOrg: PROCESSES_PER_ORG,
-    runsPerProcess: runs.perOrg,
-    modulesPerProcess: MODULES_PER_PROCESS,
-    memoryMb: runs.memoryMb,
-    callCharacters: 2 * limits.commitBodyBytes,
+  return () =>
+    createWorkerRuntime({
+      directory,
+      workerd,
+      bubblewrap,
+      processes: Math.max(PROCESSES_PER_ORG, Math.ceil(runs.concurrency / 2)),
+      processesPerOrg: PROCESSES_PER_ORG,
+      runsPerProcess: runs.perOrg,
+      modulesPerProcess: MODULES_PER_PROCESS,
+      memoryMb: runs.memoryMb,
+      callCharacters: 2 * limits.commitBodyBytes,
+      startMs: START_MS,
+      idleMs: IDLE_MS,
+      waitMs: WAIT_MS,
+      graceMs: GRACE_MS,
+      outputCharacters: VALUE_CHARACTERS,
+      inputCharacters: VALUE_CHARACTERS,
+      log: logBounds(config),
+    })
+}
+
+async function findEnabledSandbox({ config, dataDir, scratch, log }: FindDeps): Promise<Sandbox | undefined> {
+  if (!config.extensions.sandbox) return undefined
+  const found = await findSandbox({ directory: join(scratch.path, 'sandbox'), hidden: [dataDir] })
+  if (found.available) return found
+  log.warn('extensions of the sandbox runtime cannot run here', { reason: found.reason })
+  return undefined
+}
+
+const openSandbox = (config: Config, sandbox: Sandbox, checkOut: CheckOut) =>
+  createSandboxRuntime({
+    ...config.sandbox,
+    sandbox,
+    checkOut,
+    trees: TREES,
+    openFiles: OPEN_FILES,
     startMs: START_MS,
-    idleMs: IDLE_MS,
     waitMs: WAIT_MS,
     graceMs: GRACE_MS,
     outputCharacters: VALUE_CHARACTERS,
-    inputCharacters: VALUE_CHARACTERS,
-    log: { lines: 10_000, characters: 2 * runs.logBytes, lineCharacters: LINE_CHARACTERS },
+    callCharacters: 2 * config.limits.commitBodyBytes,
+    writtenBytes: WRITTEN_BYTES,
+    log: logBounds(config),
   })
-  return { worker, workflow: worker }
-}
+
+const logBounds = ({ runs }: Config) => ({
+  lines: 10_000,
+  characters: 2 * runs.logBytes,
+  lineCharacters: LINE_CHARACTERS,
+})

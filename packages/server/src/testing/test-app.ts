@@ -1,7 +1,11 @@
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ErrorEnvelope, ErrorEnvelope as ErrorEnvelopeSchema } from '@trellis/contract'
+import {
+  type ErrorEnvelope,
+  ErrorEnvelope as ErrorEnvelopeSchema,
+  type Runtime as RuntimeName,
+} from '@trellis/contract'
 import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
 import { type App, startApp } from '../app.ts'
 import type { Passwords } from '../people/passwords.ts'
@@ -63,6 +67,8 @@ export async function startTestApp(
       TRELLIS_DATA: data,
       TRELLIS_DATABASE_URL: database.url,
       TRELLIS_DATABASE_POOL: '4',
+      // To find out whether there can be one takes longer than the rest of the start.
+      TRELLIS_SANDBOX: 'off',
       ...env,
     }),
     log: createLog('debug', (lines) => {
@@ -71,7 +77,9 @@ export async function startTestApp(
     clock: now,
     stopwatch: () => performance.now() + passed,
     passwords,
-    ...(runtimes && { runtimes }),
+    ...(runtimes && {
+      runtimes: { names: new Set(Object.keys(runtimes) as RuntimeName[]), open: () => runtimes },
+    }),
     checkOutput: true,
   })
   starting.defer(() => app.stop())

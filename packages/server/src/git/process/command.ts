@@ -7,7 +7,7 @@ import { OutOfSpace } from '../../platform/outages.ts'
 import type { PlaceOwner, Places, Slot } from '../../platform/places.ts'
 import type { TreePath, Value } from '../names.ts'
 import { allowances, GitOverLimit, type GitWork, shellLimits, wasOverLimit, workOf } from './allowances.ts'
-import { environmentOf, type Quarantine } from './environment.ts'
+import { environmentOf, type Quarantine, type WorkTree } from './environment.ts'
 import { feed, type Input } from './feed.ts'
 import type { Launchers } from './launchers.ts'
 import { stepBackWhenLong } from './precedence.ts'
@@ -32,6 +32,7 @@ interface Circumstances {
   /** The descriptor of a file that takes stdout, past this process. */
   into?: number
   quarantine?: Quarantine
+  workTree?: WorkTree
   protocolVersion?: 0 | 1 | 2
   /** On whose behalf, for the pool: usually an organization. */
   owner?: PlaceOwner

@@ -7,9 +7,16 @@ export interface Quarantine {
   objectsDir: string
 }
 
+/** Where files are written to, and where it is kept which. */
+export interface WorkTree {
+  directory: string
+  indexFile: string
+}
+
 interface Wanted {
   config?: Readonly<Record<string, string>>
   quarantine?: Quarantine
+  workTree?: WorkTree
   protocolVersion?: 0 | 1 | 2
 }
 
@@ -44,6 +51,10 @@ export function environmentOf(gitDir: string, wanted: Wanted): Record<string, st
     env[`GIT_CONFIG_VALUE_${i}`] = value
   }
   if (wanted.protocolVersion !== undefined) env.GIT_PROTOCOL = `version=${wanted.protocolVersion}`
+  if (wanted.workTree) {
+    env.GIT_WORK_TREE = wanted.workTree.directory
+    env.GIT_INDEX_FILE = wanted.workTree.indexFile
+  }
   if (wanted.quarantine) {
     const { objectsDir } = wanted.quarantine
     env.GIT_OBJECT_DIRECTORY = objectsDir

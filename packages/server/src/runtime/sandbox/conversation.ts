@@ -1,0 +1,132 @@
+// What is said between the server and the process of one run, which may say anything.
+
+import type { Readable, Writable } from 'node:stream'
+import type { LogLine } from '../runtime.ts'
+import type { CallAnswer, Order, Told } from './inside/messages.ts'
+import { readLines } from './lines.ts'
+
+interface ConversationOptions {
+  said: Readable
+  told: Writable
+  order: Order
+  /** Of one message. */
+  messageBytes: number
+  /** Of an answer. */
+  callCharacters: number
+  /** Lines of the log. The wrapper sends no more, and one that says so. */
+  lines: number
+  answer(method: string, args: readonly unknown[]): Promise<CallAnswer>
+  log(line: LogLine): void
+  /** When the process is there, and is about to be told what to run. */
+  onReady(): void
+  /** It says what a wrapper would not. */
+  onNonsense(error: string): void
+}
+
+interface Call {
+  call: number
+  method: string
+  args: readonly unknown[]
+}
+
+/** Calls that are answered at once. What is said after them waits. */
+const MOST_CALLS = 32
+
+export type Conversation = ReturnType<typeof converse>
+
+export function converse(options: ConversationOptions) {
+  const { said, told, order, messageBytes, callCharacters, lines, answer, log, onReady, onNonsense } = options
+  let isReady = false
+  /** Those that wait, all of one piece that was read. */
+  const calls: Call[] = []
+  let answering = 0
+  let logged = 0
+  let done: unknown
+
+  /** Resolves when it is on its way. */
+  const send = (text: string): Promise<void> =>
+    new Promise((resolve) => told.write(`${text}\n`, () => resolve()))
+  const tell = (message: Told): Promise<void> => send(JSON.stringify(message))
+
+  /** A module that does not take its answers gets no more. */
+  async function answerAll(): Promise<void> {
+    if (answering >= MOST_CALLS) {
+      said.pause()
+      return
+    }
+    answering++
+    // Nobody is there any more when it is not writable.
+    for (let next = calls.shift(); next && told.writable; next = calls.shift()) {
+      const { call, method, args } = next
+      const text = JSON.stringify({ call, ...(await answer(method, args)) } satisfies Told)
+      const error = { message: `The answer is larger than ${callCharacters} characters` }
+      await (text.length > callCharacters ? tell({ call, error }) : send(text))
+    }
+    answering--
+    said.resume()
+  }
+
+  function hear(message: unknown): boolean {
+    if (typeof message !== 'object' || message === null) return false
+    if ('ready' in message && !isReady) {
+      isReady = true
+      onReady()
+      void tell({ order })
+      return true
+    }
+    if (!isReady) return false
+    if ('log' in message && isLine(message.log)) {
+      log(message.log)
+      return ++logged <= lines + 1
+    }
+    if ('done' in message) {
+      done ??= message.done
+      return true
+    }
+    const { call, method, args } = message as Record<string, unknown>
+    if (typeof call !== 'number' || typeof method !== 'string' || !Array.isArray(args)) return false
+    calls.push({ call, method, args })
+    void answerAll()
+    return true
+  }
+
+  told.on('error', () => {})
+  const ended = readLines(said, {
+    maxBytes: messageBytes,
+    onLine(text, cut) {
+      if (cut > 0) onNonsense(`It sent more than ${messageBytes} bytes at once`)
+      else if (!hear(parsed(text))) onNonsense('The module has replaced what reports for it')
+    },
+  })
+  return {
+    tell,
+    /** When the process has ended. */
+    close(): void {
+      calls.length = 0
+      said.resume()
+    },
+    /** When everything it has said was heard. */
+    ended,
+    /** What it says of its end. */
+    get done() {
+      return done
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isLine(line: unknown): line is LogLine {
+  if (typeof line !== 'object' || line === null) return false
+  const { level, message } = line as Partial<LogLine>
+  return (
+    typeof message === 'string' &&
+    (level === 'debug' || level === 'info' || level === 'warn' || level === 'error')
+  )
+}

@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { createPlaces, NoPlace } from '../../platform/places.ts'
+import type { Host, Job, Outcome, Runtime } from '../runtime.ts'
+import { createStackReaders, type ReadStack } from '../worker/stacks.ts'
+import { INSIDE, type Launch } from './command.ts'
+import { countedBy, type Sandbox } from './find.ts'
+import { runSession, type SessionLimits } from './session.ts'
+import { type CheckOut, createTrees, type Tree, TreeRefused } from './trees.ts'
+
+interface SandboxRuntimeOptions extends SessionLimits {
+  sandbox: Sandbox
+  checkOut: CheckOut
+  /** Runs at once. More wait in line, each organization in turn. */
+  concurrency: number
+  /** How long a run waits for its turn. */
+  waitMs: number
+  openFiles: number
+  /** Of trees that are kept for the next run of the same commit. */
+  treeBytes: number
+  trees: number
+}
+
+export interface SandboxRuntime extends Runtime {
+  readonly running: number
+  readonly waiting: number
+  readonly treeCounts: Readonly<{ made: number; found: number }>
+}
+
+/** Runs modules under Node, each in namespaces of its own with the files of its commit. */
+export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRuntime {
+  const { sandbox, concurrency, waitMs, checkOut } = options
+  const places = createPlaces({ size: concurrency, maxWaitMs: waitMs })
+  const trees = createTrees({
+    ...{ directory: join(sandbox.directory, 'trees'), checkOut, owner: sandbox.confinement.uid },
+    maxBytes: options.treeBytes,
+    maxTrees: options.trees,
+  })
+  const readStackOf = createStackReaders()
+  const closing = new AbortController()
+  const sessions = new Set<Promise<Outcome>>()
+
+  async function inTree(job: Job, host: Host, tree: Tree, signal: AbortSignal): Promise<Outcome> {
+    const { groups, confinement, directory } = sandbox
+    const diskBytes = options.diskMb * 2 ** 20
+    const run = await mkdtemp(join(directory, 'runs', 'r-'))
+    const group = await groups.open({
+      memoryBytes: options.memoryMb * 2 ** 20 + diskBytes,
+      processes: options.processes,
+    })
+    try {
+      await mkdir(join(run, 'stage'))
+      const launch: Launch = {
+        ...{ ...sandbox, ...options, ...countedBy(groups), groups: group.joinFiles },
+        // A copy is no doing of the run.
+        diskBytes: diskBytes + (confinement.view === 'copy' ? tree.bytes : 0),
+        run: `runs/${basename(run)}`,
+        tree: `trees/${tree.name}`,
+      }
+      return await runSession({
+        job,
+        host,
+        signal,
+        launch,
+        group,
+        limits: options,
+        readStack: withoutPlaces(readStackOf(job.module)),
+      })
+    } finally {
+      await group.remove()
+      await rm(run, { recursive: true, force: true })
+    }
+  }
+
+  async function run(job: Job, host: Host, signal: AbortSignal): Promise<Outcome> {
+    const { commitSha } = job.run
+    if (typeof commitSha !== 'string') throw new TypeError('A run in the sandbox is one of a commit')
+    try {
+      using _place = await places.acquire({ id: job.orgId }, signal)
+      using tree = await trees.use({ repoId: job.repoId, commitSha }, signal)
+      return await inTree(job, host, tree, signal)
+    } catch (error) {
+      if (signal.aborted) return { kind: 'not begun', reason: 'It was cancelled' }
+      if (error instanceof NoPlace) return { kind: 'not begun', reason: 'No sandbox came free' }
+      if (error instanceof TreeRefused) return { kind: 'ended', error: error.message }
+      throw error
+    }
+  }
+
+  return {
+    get running() {
+      return places.running
+    },
+    get waiting() {
+      return places.depth
+    },
+    treeCounts: trees.counts,
+
+    async run(job, host, signal) {
+      const session = run(job, host, AbortSignal.any([signal, closing.signal]))
+      sessions.add(session)
+      try {
+        return await session
+      } finally {
+        sessions.delete(session)
+      }
+    },
+
+    async close() {
+      closing.abort()
+      await Promise.allSettled(sessions)
+      await trees.close()
+      await rm(sandbox.directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Frames of Node itself tell an author nothing. */
+const NOT_OURS = /\n +at [^\n]*\bnode:internal\/[^\n]*/g
+
+/** Positions are told in the module, which has a place inside but is no file. */
+function withoutPlaces(readStack: ReadStack): ReadStack {
+  const beside = `file://${dirname(INSIDE.wrapper)}/`
+  return (text) => readStack(text.replaceAll(beside, '').replaceAll(NOT_OURS, ''))
+}
