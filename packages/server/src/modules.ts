@@ -6,6 +6,10 @@ import { periodic } from './background/periodic.ts'
 import type { Work } from './background/work.ts'
 import { createCodeModule } from './code/module.ts'
 import { codeRemains } from './code/remains.ts'
+import { createDaemonsFollowing } from './daemons/following.ts'
+import { createDaemonBeginnings, createDaemonsModule } from './daemons/module.ts'
+import { listDaemons } from './daemons/presenting.ts'
+import { daemonRemains } from './daemons/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
 import { createExtensionsModule } from './extensions/module.ts'
@@ -88,8 +92,12 @@ export async function createModules({
   const enabled = new Set(Object.keys(runtimes) as Runtime[])
   const { bell, subscribers } = createWebhooksSubscriber(base)
   const beginnings = createRunBeginnings({ ...base, enabled })
-  const { transitions } = beginnings
-  const events = createEventsService({ ...base, subscribers: [...subscribers, ...beginnings.subscribers] })
+  const { transitions, waking } = beginnings
+  const daemonBeginnings = createDaemonBeginnings({ ...base, waking })
+  const events = createEventsService({
+    ...base,
+    subscribers: [...subscribers, ...beginnings.subscribers, ...daemonBeginnings.subscribers],
+  })
   const tokenEnding = createTokenEnding({ events, clock })
   const ending = together([
     createKeyEnding({ events }),
@@ -114,6 +122,7 @@ export async function createModules({
     ...extensionRemains,
     ...secretRemains,
     ...triggerRemains,
+    ...daemonRemains,
     ...createRecordRemains({ orgs }),
   ]
   const reposModule = createReposModule({ ...shared, orgs, remains })
@@ -128,6 +137,7 @@ export async function createModules({
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
   const recordsModule = createRecordsModule({ ...shared, repos })
   const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+  const followWithDaemons = createDaemonsFollowing({ ...shared, maxPerOrg: config.limits.daemonsPerOrg })
   const extensionsModule = createExtensionsModule({
     ...shared,
     ...codeModule.services,
@@ -135,7 +145,8 @@ export async function createModules({
     ...webhooksModule.services,
     repos,
     enabled,
-    following: [listenAnew],
+    following: [listenAnew, followWithDaemons],
+    daemonsOf: (repoId) => listDaemons(database.db, repoId),
     modulesInUse: listModulesInUse,
   })
   const secretsModule = createRepoSecretsModule({ ...shared, repos })
@@ -152,6 +163,14 @@ export async function createModules({
     beginnings,
   })
 
+  const daemonsModule = createDaemonsModule({
+    ...shared,
+    ...runsModule.services,
+    orgs,
+    repos,
+    waking,
+    beginnings: daemonBeginnings,
+  })
   const modules: Module[] = [
     orgsModule,
     keysModule,
@@ -168,6 +187,7 @@ export async function createModules({
     extensionsModule,
     secretsModule,
     runsModule,
+    daemonsModule,
   ]
   return {
     services: {

@@ -208,6 +208,11 @@ export const settings = {
     String(GB),
     wholeNumber(MB),
   ),
+  TRELLIS_ORG_MAX_DAEMONS: defaulted(
+    'Daemons in all repositories of an organization.',
+    '1000',
+    wholeNumber(0, 100_000),
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -455,6 +460,7 @@ function arrange(v: Values) {
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
       rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
+      daemonsPerOrg: v.TRELLIS_ORG_MAX_DAEMONS,
       pendingBytesPerWebhook: v.TRELLIS_WEBHOOK_MAX_PENDING_BYTES,
     },
   }

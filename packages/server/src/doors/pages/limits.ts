@@ -26,6 +26,7 @@ export function presentLimits({ connections, runs, ...limits }: Limits) {
       runsAtOnce: runs.perOrg,
       runsQueued: runs.queuedPerOrg,
       runBytes: runs.keptBytesPerOrg,
+      daemons: limits.daemonsPerOrg,
     },
     provisional: {
       seconds: limits.provisionalMs / 1000,
