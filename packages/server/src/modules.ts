@@ -12,6 +12,7 @@ import { listDaemons } from './daemons/presenting.ts'
 import { daemonRemains } from './daemons/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
+import { createTailing } from './events/tailing.ts'
 import { createExtensionsModule } from './extensions/module.ts'
 import { extensionRemains } from './extensions/remains.ts'
 import { createInviteEnding } from './invites/ending.ts'
@@ -94,9 +95,15 @@ export async function createModules({
   const beginnings = createRunBeginnings({ ...base, enabled })
   const { transitions, waking } = beginnings
   const daemonBeginnings = createDaemonBeginnings({ ...base, waking })
+  const tailing = createTailing({ database })
   const events = createEventsService({
     ...base,
-    subscribers: [...subscribers, ...beginnings.subscribers, ...daemonBeginnings.subscribers],
+    subscribers: [
+      ...subscribers,
+      ...beginnings.subscribers,
+      ...daemonBeginnings.subscribers,
+      tailing.subscriber,
+    ],
   })
   const tokenEnding = createTokenEnding({ events, clock })
   const ending = together([
@@ -127,7 +134,7 @@ export async function createModules({
   ]
   const reposModule = createReposModule({ ...shared, orgs, remains })
   const { repos } = reposModule.services
-  const eventsModule = createEventsModule({ events, repos })
+  const eventsModule = createEventsModule({ events, tailing, repos })
   const codeModule = await createCodeModule({ ...shared, orgs, repos })
   const tokensModule = createTokensModule({ ...shared, orgs, repos })
   const { tokens } = tokensModule.services
@@ -201,6 +208,8 @@ export async function createModules({
       ...agentsModule.services,
       ...recordsModule.services,
       ...extensionsModule.services,
+      ...eventsModule.services,
+      ...runsModule.services,
     },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [

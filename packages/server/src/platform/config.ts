@@ -242,6 +242,16 @@ export const settings = {
     '1000',
     wholeNumber(0),
   ),
+  TRELLIS_MAX_TAILS: defaulted(
+    'Live tails of logs open at once, per process. An organization may have half of them.',
+    '5000',
+    wholeNumber(1),
+  ),
+  TRELLIS_CALLER_MAX_TAILS: defaulted(
+    'Live tails that one person or agent may have open at once, per process.',
+    '100',
+    wholeNumber(1),
+  ),
   TRELLIS_RATE_PER_SECOND: defaulted(
     'Requests per second for each credential, and for each address without one (not for loopback).',
     '100',
@@ -461,6 +471,8 @@ function arrange(v: Values) {
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
       rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
       daemonsPerOrg: v.TRELLIS_ORG_MAX_DAEMONS,
+      tails: v.TRELLIS_MAX_TAILS,
+      tailsPerCaller: v.TRELLIS_CALLER_MAX_TAILS,
       pendingBytesPerWebhook: v.TRELLIS_WEBHOOK_MAX_PENDING_BYTES,
     },
   }

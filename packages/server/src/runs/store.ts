@@ -111,6 +111,12 @@ export const listLineages = (
     .where('id', 'in', [...ids])
     .execute()
 
+/** Whose it is, and whether it has ended. */
+export type RunPlace = Pick<RunRow, 'id' | 'org_id' | 'repo_id' | 'ended_at'>
+
+export const findPlaceOf = (q: Db, id: string): Promise<RunPlace | undefined> =>
+  q.selectFrom('runs').select(['id', 'org_id', 'repo_id', 'ended_at']).where('id', '=', id).executeTakeFirst()
+
 export async function findEnd(q: Db, id: string): Promise<number | null> {
   const run = await q.selectFrom('runs').select('ended_at').where('id', '=', id).executeTakeFirst()
   return run?.ended_at ?? null

@@ -10,6 +10,7 @@ export function presentLimits({ connections, runs, ...limits }: Limits) {
       perAddress: connections.perAddress,
       leastBodyBytesPerSecond: connections.bodyBytesPerSecond,
     },
+    tails: { perProcess: limits.tails, perCaller: limits.tailsPerCaller },
     requests: {
       perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
