@@ -14,8 +14,8 @@ interface FollowingDeps {
   maxPerOrg: number
 }
 
-type Promoted = Parameters<FollowsPromotion>[2]
-type Declared = Promoted['extensions'][number] & { daemon: { scheduleIntervalMinutes: number } }
+type Extensions = Parameters<FollowsPromotion>[2]
+type Declared = Extensions[number] & { daemon: { scheduleIntervalMinutes: number } }
 
 /** Of organizations that cost nothing to make. */
 const PROVISIONAL_SHARE = 1 / 50
@@ -43,7 +43,7 @@ const fresh = {
 
 /** Has the daemons of a repository be those of the commit that comes into force. */
 export function createDaemonsFollowing({ events, clock, newId, maxPerOrg }: FollowingDeps): FollowsPromotion {
-  const declaredIn = ({ extensions }: Promoted): Declared[] =>
+  const declaredIn = (extensions: Extensions): Declared[] =>
     extensions.flatMap((extension) => {
       const { daemon } = extension.descriptor
       return daemon ? [{ ...extension, daemon }] : []
@@ -61,8 +61,8 @@ export function createDaemonsFollowing({ events, clock, newId, maxPerOrg }: Foll
     }
   }
 
-  return async (tx, repo, promoted) => {
-    const declared = declaredIn(promoted)
+  return async (tx, repo, extensions, commit) => {
+    const declared = declaredIn(extensions)
     const known = new Map((await store.listOf(tx, repo.id)).map((row) => [row.name, row]))
     if (declared.length === 0 && known.size === 0) return
     await events.lockIn(tx, repoScope(repo.id))
@@ -72,7 +72,7 @@ export function createDaemonsFollowing({ events, clock, newId, maxPerOrg }: Foll
       // As it is now that nobody else can change it.
       const before = known.has(one.name) ? await store.findByName(tx, repo.id, one.name) : undefined
       known.delete(one.name)
-      const columns = columnsOf(one, promoted.commit)
+      const columns = columnsOf(one, commit)
       const interval = intervalMs(columns.interval_minutes)
       if (!before) {
         const tick_at = now + interval
