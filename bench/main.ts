@@ -1,12 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
+import { daemonLateness } from './daemons.ts'
 import { rareEvents } from './events.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { recordPage } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
+import { idleTails } from './tails.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
@@ -32,6 +34,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'run-dispatch': runDispatch,
   'run-workflow': runWorkflow,
   'runs-at-once': runsAtOnce,
+  'daemon-lateness': daemonLateness,
+  'idle-tails': idleTails,
   ...attacks,
 }
 

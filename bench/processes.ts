@@ -44,6 +44,9 @@ export async function runTrellis(): Promise<Trellis> {
       TRELLIS_DATA: data,
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_ORG_MAX_REPOS: '10000000',
+      TRELLIS_ORG_MAX_DAEMONS: '10000',
+      TRELLIS_ORG_MAX_QUEUED: '10000',
+      TRELLIS_CALLER_MAX_TAILS: '10000',
       TRELLIS_ORG_MAX_BYTES: '100000000000000',
     },
   })

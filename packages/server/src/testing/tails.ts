@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 
 /** Follows a log as a client does. */
-export interface TestTail extends AsyncDisposable {
+interface TestTail extends AsyncDisposable {
   status: number
   headers: Headers
   /** The next event: its id, and its data. */

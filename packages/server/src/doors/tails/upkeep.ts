@@ -3,7 +3,7 @@ import { isOutage } from '../../platform/outages.ts'
 import { createPauses } from '../../platform/pauses.ts'
 
 /** A tail that is open. */
-export interface OpenTail {
+interface OpenTail {
   /** When something was last sent, and when it was last asked whether it may be. */
   sentAt: number
   askedAt: number
