@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
+import { daemonLateness } from './daemons.ts'
 import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
 import { extensionsList } from './extensions.ts'
@@ -11,6 +12,7 @@ import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
 import { sandboxRun, sandboxTree } from './sandbox.ts'
+import { idleTails } from './tails.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 
@@ -41,6 +43,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'runs-at-once': runsAtOnce,
   'sandbox-run': sandboxRun,
   'sandbox-tree': sandboxTree,
+  'daemon-lateness': daemonLateness,
+  'idle-tails': idleTails,
   ...attacks,
   ...promotions,
 }

@@ -115,6 +115,7 @@ describe('SQL', () => {
     'access/credentials.ts repos',
     'agents/store.ts orgs',
     'code/health-store.ts repos',
+    'daemons/store.ts workers',
     'invites/store.ts orgs',
     'invites/store.ts repos',
     'orgs/store.ts users',

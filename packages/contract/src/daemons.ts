@@ -1,48 +1,42 @@
 import * as z from 'zod'
-import { Counter, ExtensionName, Hash, RepoName, StringList } from './names.ts'
+import { Daemon } from './daemon.ts'
+import type { ErrorCode } from './errors.ts'
+import { ExtensionName, RepoName } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { listOf } from './paging.ts'
+import { Run } from './runs.ts'
 
-const UnixMs = z.int().describe('Unix milliseconds.')
-
-export const Daemon = z.object({
-  name: ExtensionName,
-  canonicalSha: z.string().min(1).describe('The canonical commit it comes from.'),
-  moduleHash: Hash,
-  descriptorHash: Hash,
-  scheduleIntervalMinutes: z.int().min(5),
-  capabilities: StringList.default([]),
-  onEventTypes: StringList.nullable().describe('Events that wake it as well; null for none.'),
-  status: z.enum(['active', 'quarantined']),
-  failures: Counter.describe('Wakes in a row that failed.'),
-  quarantinedUntil: UnixMs.nullable(),
-  nextWakeAt: UnixMs.nullable(),
-  lastRun: z
-    .object({
-      id: z.string().min(1),
-      status: z.enum(['succeeded', 'failed', 'cancelled']),
-      endedAt: Counter.describe('Unix milliseconds.'),
-    })
-    .nullable(),
-  lastWakeAt: UnixMs.nullable(),
-  lastWakeOutcome: z
-    .string()
-    .nullable()
-    .meta({ examples: ['dispatched', 'succeeded', 'failed', 'skipped_running'] }),
-  lastWakeDetail: z.string().nullable(),
-  lastConsumerSeenAt: UnixMs.nullable(),
-  lastConsumerDetail: z.string().nullable(),
-  pendingEventCount: Counter.describe('Events that wait for the next wake.'),
-})
-export type Daemon = z.infer<typeof Daemon>
+const tag = 'Daemons'
+const named = z.object({ name: RepoName, daemon: ExtensionName })
+const everyDaemon = [
+  'REPO_NOT_FOUND',
+  'FEATURE_UNAVAILABLE',
+  'EXTENSION_NOT_FOUND',
+] as const satisfies ErrorCode[]
 
 export const daemons = {
   list: operation('/daemons/list', {
     summary: 'List the daemons of the canonical commit',
-    tag: 'Daemons',
+    tag,
     needs: 'repo:read',
     errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
   })
     .input(z.object({ name: RepoName }))
     .output(listOf(Daemon)),
+  wake: operation('/daemons/wake', {
+    summary: 'Wake a daemon now',
+    tag,
+    needs: 'repo:admin',
+    errors: [...everyDaemon, 'RUN_REJECTED', 'RUN_NOT_FOUND'],
+  })
+    .input(named)
+    .output(z.object({ run: Run.describe('The wake; the one under way if there is one.') })),
+  resume: operation('/daemons/resume', {
+    summary: 'Forget the failures of a daemon, and end its quarantine',
+    tag,
+    needs: 'repo:admin',
+    errors: everyDaemon,
+  })
+    .input(named)
+    .output(Daemon),
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Daemon } from './daemons.ts'
+import { Daemon } from './daemon.ts'
 import { AnyJson, Counter, ExtensionName, Hash, JsonObject, RepoName, Revision, StringList } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { RecordSchema } from './records.ts'

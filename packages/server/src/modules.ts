@@ -5,8 +5,13 @@ import { periodic } from './background/periodic.ts'
 import type { Work } from './background/work.ts'
 import { createCodeModule } from './code/module.ts'
 import { codeRemains } from './code/remains.ts'
+import { createDaemonsFollowing } from './daemons/following.ts'
+import { createDaemonBeginnings, createDaemonsModule } from './daemons/module.ts'
+import { listDaemons } from './daemons/presenting.ts'
+import { daemonRemains } from './daemons/remains.ts'
 import { createEventsModule } from './events/module.ts'
 import { createEventsService } from './events/service.ts'
+import { createTailing } from './events/tailing.ts'
 import { createExtensionsModule } from './extensions/module.ts'
 import { extensionRemains } from './extensions/remains.ts'
 import { createInviteEnding } from './invites/ending.ts'
@@ -87,8 +92,18 @@ export async function createModules({
   const enabled = runtimes.names
   const { bell, subscribers } = createWebhooksSubscriber(base)
   const beginnings = createRunBeginnings({ ...base, enabled })
-  const { transitions } = beginnings
-  const events = createEventsService({ ...base, subscribers: [...subscribers, ...beginnings.subscribers] })
+  const { transitions, waking } = beginnings
+  const daemonBeginnings = createDaemonBeginnings({ ...base, waking })
+  const tailing = createTailing({ database })
+  const events = createEventsService({
+    ...base,
+    subscribers: [
+      ...subscribers,
+      ...beginnings.subscribers,
+      ...daemonBeginnings.subscribers,
+      tailing.subscriber,
+    ],
+  })
   const tokenEnding = createTokenEnding({ events, clock })
   const ending = together([
     createKeyEnding({ events }),
@@ -113,11 +128,12 @@ export async function createModules({
     ...extensionRemains,
     ...secretRemains,
     ...triggerRemains,
+    ...daemonRemains,
     ...createRecordRemains({ orgs }),
   ]
   const reposModule = createReposModule({ ...shared, orgs, remains })
   const { repos } = reposModule.services
-  const eventsModule = createEventsModule({ events, repos })
+  const eventsModule = createEventsModule({ events, tailing, repos })
   const codeModule = await createCodeModule({ ...shared, orgs, repos })
   const tokensModule = createTokensModule({ ...shared, orgs, repos })
   const { tokens } = tokensModule.services
@@ -127,6 +143,7 @@ export async function createModules({
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
   const recordsModule = createRecordsModule({ ...shared, repos })
   const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+  const followWithDaemons = createDaemonsFollowing({ ...shared, maxPerOrg: config.limits.daemonsPerOrg })
   const extensionsModule = createExtensionsModule({
     ...shared,
     ...codeModule.services,
@@ -134,7 +151,8 @@ export async function createModules({
     ...webhooksModule.services,
     repos,
     enabled,
-    following: [listenAnew],
+    following: [listenAnew, followWithDaemons],
+    daemonsOf: (repoId) => listDaemons(database.db, repoId),
     modulesInUse: listModulesInUse,
   })
   const secretsModule = createRepoSecretsModule({ ...shared, repos })
@@ -151,6 +169,14 @@ export async function createModules({
     beginnings,
   })
 
+  const daemonsModule = createDaemonsModule({
+    ...shared,
+    ...runsModule.services,
+    orgs,
+    repos,
+    waking,
+    beginnings: daemonBeginnings,
+  })
   const modules: Module[] = [
     orgsModule,
     keysModule,
@@ -167,6 +193,7 @@ export async function createModules({
     extensionsModule,
     secretsModule,
     runsModule,
+    daemonsModule,
   ]
   return {
     services: {
@@ -180,6 +207,8 @@ export async function createModules({
       ...agentsModule.services,
       ...recordsModule.services,
       ...extensionsModule.services,
+      ...eventsModule.services,
+      ...runsModule.services,
     },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [

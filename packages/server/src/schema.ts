@@ -4,6 +4,7 @@ import type { AnonymousTables } from './anonymous/store.ts'
 import type { TurnTables } from './background/turns.ts'
 import type { WorkerTables } from './background/workers.ts'
 import type { CodeTables } from './code/store.ts'
+import type { DaemonTables } from './daemons/store.ts'
 import type { Database as AnyDatabase } from './db/database.ts'
 import type { EventTables } from './events/store.ts'
 import type { ExtensionTables } from './extensions/store.ts'
@@ -39,6 +40,7 @@ export type Schema = PeopleTables &
   WebhookTables &
   RecordTables &
   RunTables &
+  DaemonTables &
   RunQueueTables &
   RunStepTables &
   RunTriggerTables &
@@ -59,6 +61,6 @@ export type Db = Kysely<Schema>
  * `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
  * this order, so that no two wait for each other: address, organization, memberships, repository, what belongs to the
  * repository (tokens, invites, webhooks, record collections in the order of their names, runs), counters of event logs (`events.append`), lines
- * of webhooks, queues of runs.
+ * of webhooks, queues of runs. Daemons are changed under the counter of their repository's log (`events.lockIn`).
  */
 export type Tx = Transaction<Schema>

@@ -216,6 +216,12 @@ const rows: Record<string, Row> = {
     input: () => ({ name: 'target', extension: 'none' }),
     gives: '404 EXTENSION_NOT_FOUND',
   },
+  '/daemons/list': { input: () => ({ name: 'target' }) },
+  '/daemons/wake': { input: () => ({ name: 'target', daemon: 'none' }), gives: '404 EXTENSION_NOT_FOUND' },
+  '/daemons/resume': {
+    input: () => ({ name: 'target', daemon: 'none' }),
+    gives: '404 EXTENSION_NOT_FOUND',
+  },
   '/runs/list': { input: () => ({ name: 'target' }) },
   '/runs/get': { input: () => ({ id: RUN }) },
   '/runs/logs': { input: () => ({ id: RUN }) },

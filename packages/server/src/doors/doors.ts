@@ -33,6 +33,7 @@ import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
 import { createTransfers, servesTransfers, type TransfersDeps } from './records/transfers.ts'
+import { createTails, servesTails, type TailsDeps } from './tails/door.ts'
 
 /** The services that doors lead to. */
 type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'> &
@@ -40,7 +41,8 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &
   Pick<InvitePageDeps, 'invites'> &
-  Pick<TransfersDeps, 'records'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
+  Pick<TransfersDeps, 'records'> &
+  Pick<TailsDeps, 'tailing' | 'logs' | 'runs'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
 
 interface DoorsDeps {
   config: Config
@@ -64,6 +66,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
   const fronts = {
     // Before the operations, whose path is the beginning of theirs.
     transfers: { ...api, serves: servesTransfers },
+    tails: { ...api, serves: servesTails },
     api,
     auth: createAuthFront(baseUrl),
     git: createGitFront(baseUrl),
@@ -151,6 +154,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         {
           ...fronts.transfers,
           handle: createTransfers({ ...services, admission, cors, bodyLimit: json }),
+        },
+        {
+          ...fronts.tails,
+          handle: createTails({ ...services, admission, cors, registry, stopwatch, limits }),
         },
         { ...fronts.api, handle: api },
         {

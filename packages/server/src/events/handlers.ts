@@ -1,16 +1,8 @@
-import { requirePower } from '../access/caller.ts'
 import type { Handlers } from '../operations/handlers.ts'
-import type { ReposService } from '../repos/service.ts'
+import type { Logs } from './logs.ts'
 import type { EventsService } from './service.ts'
-import { orgScope, repoScope } from './types.ts'
 
-export const eventsHandlers = (events: EventsService, repos: ReposService): Handlers['events'] => ({
-  list: async ({ name, ...page }, { caller }) => {
-    if (name !== undefined) {
-      const { id } = await repos.open(caller, name, 'repo:read')
-      return events.list({ ...page, scope: repoScope(id) })
-    }
-    requirePower(caller, 'org:read')
-    return events.list({ ...page, scope: orgScope(caller.org.id) })
-  },
+export const eventsHandlers = (events: EventsService, logs: Logs): Handlers['events'] => ({
+  list: async ({ name, ...page }, { caller }) =>
+    events.list({ ...page, scope: await logs.open(caller, name) }),
 })

@@ -4,6 +4,8 @@ import type { Clock } from '../platform/clock.ts'
 import { numberCursor, pageFrom } from '../platform/cursors.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
+import { numbered, present } from './presenting.ts'
+import { readSome } from './reading.ts'
 import * as store from './store.ts'
 import type { EmittedType, EventScope, ServiceEventType } from './types.ts'
 
@@ -114,27 +116,14 @@ export function createEventsService({
       return { items: items.map(present), nextCursor }
     },
 
+    /** Until the transaction ends nobody else adds to the log, or changes what is changed under this lock. */
+    async lockIn(tx: Tx, scope: EventScope): Promise<void> {
+      await store.takeSeqs(tx, scope, 0)
+    },
+
+    readSome,
+
     /** Removes up to `limit` events of a log that goes with what it is about, and gives how many there were. */
     removeSomeIn: store.deleteSome,
   }
 }
-
-const present = (row: store.EventRow): NumberedEvent =>
-  numbered(
-    row,
-    row.payload === null ? undefined : JSON.parse(row.payload),
-    row.cause && JSON.parse(row.cause),
-  )
-
-const numbered = (row: store.EventRow, payload: unknown, cause: Cause | null | undefined): NumberedEvent => ({
-  id: row.id,
-  seq: row.seq,
-  ts: row.ts,
-  scope: row.scope,
-  type: row.type,
-  actor: { kind: row.actor_kind, id: row.actor_id },
-  credentialId: row.credential_id,
-  ...(row.subject !== null && { subject: row.subject }),
-  ...(payload !== undefined && { payload }),
-  ...(cause && { cause }),
-})

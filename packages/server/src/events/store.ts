@@ -81,8 +81,59 @@ export async function listEvents(q: Db, { types, ...range }: EventRange): Promis
  */
 const UNINDEXED = 100
 
+/** Numbers and types from a place on: enough to choose by, and never large. */
+export const listTypes = (
+  q: Db,
+  { scope, above, limit }: { scope: string; above: number; limit: number },
+): Promise<Pick<EventRow, 'seq' | 'type'>[]> =>
+  q
+    .selectFrom('events')
+    .select(['seq', 'type'])
+    .where('scope', '=', scope)
+    .where('seq', '>', above)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+
+/** What the payloads of events take, in their order. */
+export const listSizes = (
+  q: Db,
+  scope: string,
+  seqs: readonly number[],
+): Promise<{ seq: number; bytes: number | null }[]> =>
+  q
+    .selectFrom('events')
+    .select('seq')
+    .select((eb) => eb.fn<number | null>('octet_length', ['payload']).as('bytes'))
+    .where('scope', '=', scope)
+    .where('seq', 'in', [...seqs])
+    .orderBy('seq')
+    .execute()
+
+export const listAt = (q: Db, scope: string, seqs: readonly number[]): Promise<EventRow[]> =>
+  q
+    .selectFrom('events')
+    .selectAll()
+    .where('scope', '=', scope)
+    .where('seq', 'in', [...seqs])
+    .orderBy('seq')
+    .execute()
+
+/** The number of the last event of a log; undefined when there is no such log. */
+export async function findLast(q: Db, scope: string): Promise<number | undefined> {
+  const [counter] = await listLast(q, [scope])
+  return counter?.last_seq
+}
+
+export const listLast = (q: Db, scopes: readonly string[]): Promise<Selectable<EventCountersTable>[]> =>
+  q
+    .selectFrom('event_counters')
+    .selectAll()
+    .where('scope', 'in', [...scopes])
+    .execute()
+
 /** Each type is asked for by itself: of all that are common only as many are looked at as a page can have. */
-async function listSeqs(q: Db, range: EventRange, types: readonly string[]): Promise<number[]> {
+export async function listSeqs(q: Db, range: EventRange, types: readonly string[]): Promise<number[]> {
   const { scope, order, limit } = range
   const inOrder = within(q.selectFrom('events').select('seq').where('scope', '=', scope), range).orderBy(
     'seq',

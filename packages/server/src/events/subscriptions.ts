@@ -93,14 +93,27 @@ function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Li
 }
 
 function compileEvent({ types, subject, from }: NonNullable<Subscription['event']>): Listens {
-  const exact = new Set(types)
-  const patterns = types.filter((type) => /[*?[{!]/.test(type))
-  const isType = patterns.length ? globs(patterns) : never
+  const { has } = compileTypes(types)
   const isSubject = subject === undefined ? always : globs([subject])
   return (happening, effort) =>
-    (exact.has(happening.type) || isType(happening.type, effort)) &&
+    has(happening.type, effort) &&
     isAbout(happening, (subject) => isSubject(subject, effort)) &&
     (from === undefined || isFrom(from, happening.actor))
+}
+
+/** Types of events, by name and by pattern. */
+export function compileTypes(types: readonly string[]): {
+  /** They are all names, so that they can be asked for. */
+  areNames: boolean
+  has(type: string, effort?: Effort): boolean
+} {
+  const exact = new Set(types)
+  const patterns = types.filter((type) => /[*?[{!]/.test(type))
+  const isLike = patterns.length ? globs(patterns) : never
+  return {
+    areNames: patterns.length === 0,
+    has: (type, effort) => exact.has(type) || isLike(type, effort),
+  }
 }
 
 function isAbout({ type, subject, payload }: Happening, isSubject: (subject: string) => boolean): boolean {

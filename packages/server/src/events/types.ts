@@ -16,6 +16,7 @@ export type ServiceEventType =
   | 'webhook.secret.rotated'
   | `record.${'created' | 'updated' | 'transitioned' | 'deleted'}`
   | 'extension.promoted'
+  | `daemon.${'woken' | 'quarantined' | 'resumed'}`
   | `run.${'queued' | 'started' | 'log' | 'succeeded' | 'failed' | 'cancelled' | 'rejected'}`
 
 /** The first words of all types above, and of those that are still to come. */

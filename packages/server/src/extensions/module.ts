@@ -1,4 +1,4 @@
-import type { Runtime } from '@trellis/contract'
+import type { Daemon, Runtime } from '@trellis/contract'
 import { createHints, hinted } from '../background/hinted.ts'
 import { periodic } from '../background/periodic.ts'
 import type { Landings } from '../code/landing.ts'
@@ -40,6 +40,8 @@ interface ExtensionsNeeds extends Base {
   /** Those this server runs. */
   enabled: ReadonlySet<Runtime>
   following: readonly FollowsPromotion[]
+  /** The daemons of the canonical commit. */
+  daemonsOf(repoId: string): Promise<Daemon[]>
   /** Modules that are needed whatever is canonical. */
   modulesInUse: ModulesInUse
 }
@@ -76,6 +78,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
     builds,
     bundles,
     rebuild,
+    daemonsOf: needs.daemonsOf,
     runtimes: needs.enabled,
   })
 

@@ -36,7 +36,12 @@ interface PromotionDeps {
 }
 
 /** Whoever keeps something of the canonical commit, and changes it in the transaction that puts another in force. */
-export type FollowsPromotion = (tx: Tx, repo: RepoRow, extensions: readonly SoundExtension[]) => Promise<void>
+export type FollowsPromotion = (
+  tx: Tx,
+  repo: RepoRow,
+  extensions: readonly SoundExtension[],
+  commit: string,
+) => Promise<void>
 
 /** A commit that is ready to be put in force. */
 interface Flip {
@@ -111,7 +116,7 @@ export function createPromotionService(deps: PromotionDeps) {
       })
       const { rows, ...changed } = await declaredWebhooks.changeIn(tx, repo, webhooks)
       await recordMigrations.flipIn(tx, current, prepared)
-      for (const follow of following) await follow(tx, current, survey.extensions)
+      for (const follow of following) await follow(tx, current, survey.extensions, commit)
       // Webhooks that have just come hear of it, and those that went do not.
       await events.append(tx, {
         ...by(caller),

@@ -47,6 +47,8 @@ export function createExtensionsService(deps: {
   builds: Builds
   bundles: BundleFiles
   rebuild: BuildAll
+  /** The daemons of the canonical commit. */
+  daemonsOf(repoId: string): Promise<Daemon[]>
   /** Those this server runs. */
   runtimes: ReadonlySet<Runtime>
 }) {
@@ -65,7 +67,7 @@ export function createExtensionsService(deps: {
         canonicalRef: CANONICAL_REF,
         canonicalCommitSha: canonical.commit ?? null,
         items: [] as ExtensionEntry[],
-        daemons: [] as Daemon[],
+        daemons: await deps.daemonsOf(repo.id),
         errors: [] as Problem[],
       }
       // Nothing is wrong with an empty repository.

@@ -238,6 +238,11 @@ export const settings = {
     String(GB),
     wholeNumber(MB),
   ),
+  TRELLIS_ORG_MAX_DAEMONS: defaulted(
+    'Daemons in all repositories of an organization.',
+    '1000',
+    wholeNumber(0, 100_000),
+  ),
   TRELLIS_METRICS_TOKEN: setting(
     'Bearer token for `/metrics`. Without it only callers on the same machine may read them.',
     z.string().min(16, 'must have at least 16 characters'),
@@ -266,6 +271,16 @@ export const settings = {
     'How fast the body of a request has to arrive, pushes included. A connection that stays below it for 30 seconds is closed.',
     '1000',
     wholeNumber(0),
+  ),
+  TRELLIS_MAX_TAILS: defaulted(
+    'Live tails of logs open at once, per process. An organization may have half of them.',
+    '5000',
+    wholeNumber(1),
+  ),
+  TRELLIS_CALLER_MAX_TAILS: defaulted(
+    'Live tails that one person or agent may have open at once, per process.',
+    '100',
+    wholeNumber(1),
   ),
   TRELLIS_RATE_PER_SECOND: defaulted(
     'Requests per second for each credential, and for each address without one (not for loopback).',
@@ -493,6 +508,9 @@ function arrange(v: Values) {
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
       rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
+      daemonsPerOrg: v.TRELLIS_ORG_MAX_DAEMONS,
+      tails: v.TRELLIS_MAX_TAILS,
+      tailsPerCaller: v.TRELLIS_CALLER_MAX_TAILS,
       pendingBytesPerWebhook: v.TRELLIS_WEBHOOK_MAX_PENDING_BYTES,
     },
   }

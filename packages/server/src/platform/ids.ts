@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'idx'
   | 'rec'
   | 'run'
+  | 'dmn'
 
 /** Makes ids: a prefix that tells the kind, then a part that sorts by time and cannot be guessed. */
 export type NewId = (prefix: IdPrefix) => string

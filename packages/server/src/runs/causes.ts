@@ -22,9 +22,15 @@ const MAX_WAKES = 2
 /** Somebody asked for it. */
 export const asked: Origin = { eventId: null, rootEventId: null, depth: 0, ancestors: [] }
 
-export const ancestorsOf = ({ ancestors }: RunRow): Ancestor[] => JSON.parse(ancestors)
+/** What of a run tells where others came from. */
+export type Lineage = Pick<RunRow, 'id' | 'extension' | 'ancestors'>
 
-const lineageOf = (run: RunRow): Ancestor[] => [...ancestorsOf(run), { id: run.id, extension: run.extension }]
+export const ancestorsOf = ({ ancestors }: Lineage): Ancestor[] => JSON.parse(ancestors)
+
+const lineageOf = (run: Lineage): Ancestor[] => [
+  ...ancestorsOf(run),
+  { id: run.id, extension: run.extension },
+]
 
 /** What everything carries that a run causes. */
 export const causeOf = (run: RunRow): Cause => ({
@@ -44,7 +50,7 @@ export const originOfChild = (parent: RunRow): Origin => ({
 })
 
 /** Of a run that an event sets off; `parent` is the run that caused the event. */
-export const originOfTriggered = (event: NumberedEvent, parent: RunRow | undefined): Origin => ({
+export const originOfTriggered = (event: NumberedEvent, parent: Lineage | undefined): Origin => ({
   eventId: event.id,
   rootEventId: event.cause?.rootEventId ?? event.id,
   depth: event.cause?.depth ?? 0,

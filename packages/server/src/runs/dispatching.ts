@@ -116,7 +116,7 @@ export function createDispatching(deps: DispatchingDeps) {
   }
 }
 
-const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
+export const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
 
 /** Undefined for what goes too deep. */
 function jsonOf(input: unknown): string | undefined {

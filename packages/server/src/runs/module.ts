@@ -37,6 +37,7 @@ import { createRunsService } from './service.ts'
 import { createTransitions } from './transitions.ts'
 import { createTriggers } from './triggers.ts'
 import { createWaiting } from './waiting.ts'
+import { createWaking } from './waking.ts'
 
 const PRUNE_EVERY_MS = 60 * 60_000
 const SETTLE_MS = 1_000
@@ -86,12 +87,14 @@ export function createRunBeginnings({
   const subscribers: Subscriber[] = config.extensions.enabled
     ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, wake: bell.ring })]
     : []
-  return { bell, waiting, hints, queueRoom, transitions, subscribers }
+  const waking = createWaking({ transitions, queueRoom, runtimes: enabled })
+  return { bell, waiting, hints, queueRoom, transitions, waking, subscribers }
 }
 
 export function createRunsModule(needs: RunsNeeds) {
   const { config, database, clock, log, extensions, beginnings } = needs
-  if (!extensions) return { services: {}, handlers: { runs: runsHandlers(undefined) } } satisfies Module
+  if (!extensions)
+    return { services: { runs: undefined }, handlers: { runs: runsHandlers(undefined) } } satisfies Module
   const { db } = database
   const { bell, waiting, hints, transitions, queueRoom } = beginnings
   const complain = (message: string, about: object) => log.error(message, { ...about })
@@ -153,7 +156,7 @@ export function createRunsModule(needs: RunsNeeds) {
   }
 
   return {
-    services: {},
+    services: { runs },
     handlers: { runs: runsHandlers(runs) },
     work: [
       runQueues({

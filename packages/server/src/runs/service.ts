@@ -2,11 +2,11 @@ import type { LogEvent, Run, RunStatus, RunTrigger } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Power } from '../access/powers.ts'
 import type { EventsService } from '../events/service.ts'
-import { runScope } from '../events/types.ts'
+import { type EventScope, runScope } from '../events/types.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Db } from '../schema.ts'
 import type { Cancels } from './cancels.ts'
 import type { Dispatching } from './dispatching.ts'
 import { presentRun } from './presenting.ts'
@@ -36,20 +36,30 @@ const LOOKED_AT_ONCE = 500
 /** What the runs of one page may take together. */
 const PAGE_BYTES = 4 * 1024 * 1024
 
+const LAST: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
+
+interface FollowedLog {
+  scope: EventScope
+  isOver: boolean
+  /** Whether nothing comes after an event. */
+  isLast(event: LogEvent): boolean
+}
+
 export type RunsService = ReturnType<typeof createRunsService>
 
 export function createRunsService(deps: RunsDeps) {
   const { database, events, repos, dispatching, transitions, waiting, cancels } = deps
   const { db } = database
 
-  /** One that the caller may not see does not exist. */
-  async function open(
+  /** One that the caller may not see does not exist. `find` reads as much of it as is needed. */
+  async function open<Row extends store.RunPlace>(
     caller: Caller,
     id: string,
     power: Power,
-  ): Promise<{ run: store.RunRow; repo: RepoRow }> {
+    find: (q: Db, id: string) => Promise<Row | undefined>,
+  ): Promise<{ run: Row; repo: RepoRow }> {
     const missing = new Fault('RUN_NOT_FOUND', { id })
-    const run = await store.findRun(db, id)
+    const run = await find(db, id)
     const found = run?.org_id === caller.org.id ? await repos.find(run.repo_id) : undefined
     if (!run || !found) throw missing
     const repo = await repos.open(caller, found.name, power).catch((error: unknown) => {
@@ -59,7 +69,7 @@ export function createRunsService(deps: RunsDeps) {
     return { run, repo }
   }
 
-  const isOver = ({ ended_at }: store.RunRow) => ended_at !== null
+  const isOver = ({ ended_at }: store.RunPlace) => ended_at !== null
 
   return {
     async dispatch(
@@ -76,7 +86,7 @@ export function createRunsService(deps: RunsDeps) {
       { id, waitMs = 0 }: { id: string; waitMs?: number | undefined },
       signal: AbortSignal,
     ): Promise<{ run: Run }> {
-      const { run, repo } = await open(caller, id, 'repo:read')
+      const { run, repo } = await open(caller, id, 'repo:read', store.findRun)
       if (waitMs === 0 || isOver(run)) return { run: presentRun(run, repo.name) }
       const look = () => store.findRun(db, id)
       await waiting.until(
@@ -118,14 +128,20 @@ export function createRunsService(deps: RunsDeps) {
       caller: Caller,
       { id, ...page }: { id: string; cursor?: string | undefined; limit: number },
     ): Promise<{ items: LogEvent[]; nextCursor: string | null }> {
-      await open(caller, id, 'repo:read')
+      await open(caller, id, 'repo:read', store.findPlaceOf)
       const { items, nextCursor } = await events.list({ ...page, scope: runScope(id), order: 'oldest' })
       return { items: items.map(({ seq: _, credentialId: __, ...event }) => event), nextCursor }
     },
 
+    /** The log of a run that somebody wants to follow, and whether it will get longer. */
+    async openLog(caller: Caller, id: string): Promise<FollowedLog> {
+      const { run } = await open(caller, id, 'repo:read', store.findPlaceOf)
+      return { scope: runScope(id), isOver: isOver(run), isLast: ({ type }) => LAST.has(type) }
+    },
+
     /** One that waits ends at once; one that runs is told, and one that has ended is left as it is. */
     async cancel(caller: Caller, { id }: { id: string }): Promise<{ run: Run }> {
-      const { run, repo } = await open(caller, id, 'repo:write')
+      const { run, repo } = await open(caller, id, 'repo:write', store.findRun)
       if (isOver(run)) return { run: presentRun(run, repo.name) }
       const cancelled = await database.transact((tx) => transitions.cancelIn(tx, events, id))
       if (cancelled?.status === 'running') cancels.cancel(id)

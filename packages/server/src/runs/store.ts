@@ -100,6 +100,28 @@ export const listRuns = (q: Db, ids: readonly string[]): Promise<RunRow[]> =>
     .orderBy('id', 'desc')
     .execute()
 
+/** Where runs came from, without anything that may be large. */
+export const listLineages = (
+  q: Db,
+  ids: readonly string[],
+): Promise<Pick<RunRow, 'id' | 'extension' | 'ancestors'>[]> =>
+  q
+    .selectFrom('runs')
+    .select(['id', 'extension', 'ancestors'])
+    .where('id', 'in', [...ids])
+    .execute()
+
+/** Whose it is, and whether it has ended. */
+export type RunPlace = Pick<RunRow, 'id' | 'org_id' | 'repo_id' | 'ended_at'>
+
+export const findPlaceOf = (q: Db, id: string): Promise<RunPlace | undefined> =>
+  q.selectFrom('runs').select(['id', 'org_id', 'repo_id', 'ended_at']).where('id', '=', id).executeTakeFirst()
+
+export async function findEnd(q: Db, id: string): Promise<number | null> {
+  const run = await q.selectFrom('runs').select('ended_at').where('id', '=', id).executeTakeFirst()
+  return run?.ended_at ?? null
+}
+
 /** Those of the runs that have ended, or are no more. */
 export async function listOver(q: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await q

@@ -3,11 +3,12 @@ import { createHearings, type Hears } from '../events/hearing.ts'
 import { type Appending, bySystem, type Subscriber } from '../events/service.ts'
 import { repoIdOf, repoScope } from '../events/types.ts'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
-import { type Runnable, readRunnables } from '../extensions/runnable.ts'
+import { readRunnables } from '../extensions/runnable.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { Database, Tx } from '../schema.ts'
-import { isEndless, type Origin, originOfTriggered } from './causes.ts'
-import { MAX_INPUT_BYTES, type QueueRoom } from './queue-room.ts'
+import { type Lineage, originOfTriggered } from './causes.ts'
+import type { QueueRoom } from './queue-room.ts'
+import { reasonAgainst } from './rejecting.ts'
 import * as steps from './step-store.ts'
 import * as store from './store.ts'
 import type { NewRun, Transitions } from './transitions.ts'
@@ -72,9 +73,13 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
   ): Promise<void> {
     const place = await triggers.findPlace(tx, repoId)
     if (!place) return
+    const isFrozen = place.read_only === 1 || place.frozen === 1
     const repo = { id: repoId, orgId: place.org_id, isProvisional: place.expires_at !== null }
     const targets = await readRunnables(tx, repoId, [...new Set(wakes.map(({ extension }) => extension))])
-    const parents = await parentsOf(tx, wakes)
+    const parents = await parentsOf(
+      tx,
+      wakes.map(({ event }) => event),
+    )
     let room = await queueRoom.findIn(tx, repo)
     const runs: NewRun[] = []
     const rejections: Rejection[] = []
@@ -86,7 +91,7 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
       const parent = wake.event.cause && parents.get(wake.event.cause.runId)
       const origin = originOfTriggered(wake.event, parent)
       const input = JSON.stringify(wake.input)
-      const reason = reasonAgainst({ place, room, origin, target, input })
+      const reason = reasonAgainst({ isFrozen, room, origin, target, input }, runtimes)
       if (reason) rejections.push({ ...wake, reason })
       else {
         room--
@@ -95,22 +100,6 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
     }
     await transitions.queueIn(tx, log, runs)
     await rejectIn(tx, repoId, rejections, log)
-  }
-
-  function reasonAgainst(about: {
-    place: { read_only: number; frozen: number }
-    room: number
-    origin: Origin
-    target: Runnable
-    input: string
-  }): string | undefined {
-    const { place, room, origin, target, input } = about
-    if (isEndless(origin, target.name)) return 'depth_exceeded'
-    if (place.read_only === 1 || place.frozen === 1) return 'frozen'
-    if (!runtimes.has(target.runtime)) return 'not_dispatchable'
-    if (Buffer.byteLength(input) > MAX_INPUT_BYTES)
-      return `input_invalid: it has more than ${MAX_INPUT_BYTES} bytes`
-    return room < 1 ? 'queue_full' : undefined
   }
 }
 
@@ -154,7 +143,7 @@ function hookOf(row: triggers.TriggerRow, { type, payload }: NumberedEvent): obj
 }
 
 /** An event as a module gets it. */
-const seenOf = ({ id, seq, type, ts, subject, actor, payload, cause }: NumberedEvent) => ({
+export const seenOf = ({ id, seq, type, ts, subject, actor, payload, cause }: NumberedEvent) => ({
   id,
   seq,
   type,
@@ -166,9 +155,9 @@ const seenOf = ({ id, seq, type, ts, subject, actor, payload, cause }: NumberedE
 })
 
 /** The runs that caused the events. */
-async function parentsOf(tx: Tx, wakes: readonly Wake[]): Promise<Map<string, store.RunRow>> {
-  const ids = new Set(wakes.flatMap(({ event }) => event.cause?.runId ?? []))
-  const rows = ids.size === 0 ? [] : await store.listRuns(tx, [...ids])
+export async function parentsOf(tx: Tx, events: readonly NumberedEvent[]): Promise<Map<string, Lineage>> {
+  const ids = new Set(events.flatMap(({ cause }) => cause?.runId ?? []))
+  const rows = ids.size === 0 ? [] : await store.listLineages(tx, [...ids])
   return new Map(rows.map((row) => [row.id, row]))
 }
 

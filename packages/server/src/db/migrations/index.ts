@@ -12,7 +12,7 @@ import { pruning } from './0010-pruning.ts'
 import { mended } from './0011-mended.ts'
 import { extensionsAndRecords } from './0012-extensions-and-records.ts'
 import { declaredWebhooks } from './0013-declared-webhooks.ts'
-import { runs } from './0014-runs.ts'
+import { runsAndDaemons } from './0014-runs-and-daemons.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -37,5 +37,5 @@ export const migrations: readonly Migration[] = [
   mended,
   extensionsAndRecords,
   declaredWebhooks,
-  runs,
+  runsAndDaemons,
 ]

@@ -19,13 +19,17 @@ export function createCors(origins: readonly string[]) {
     },
 
     /** Answers the question a browser asks before it sends the real request. */
-    preflight({ request, response, requestId }: Exchange, headers: OutgoingHttpHeaders): boolean {
+    preflight(
+      { request, response, requestId }: Exchange,
+      headers: OutgoingHttpHeaders,
+      method: 'GET' | 'POST' = 'POST',
+    ): boolean {
       if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
       response.writeHead(204, {
         ...securityHeaders,
         ...headers,
-        'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'authorization, content-type, trellis-org',
+        'access-control-allow-methods': method,
+        'access-control-allow-headers': `authorization, ${method === 'GET' ? 'last-event-id' : 'content-type'}, trellis-org`,
         'access-control-max-age': '600',
         'x-request-id': requestId,
       })

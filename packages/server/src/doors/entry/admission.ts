@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { Refusal } from '../http/failure.ts'
-import { type Authenticate, hasSessionCookie } from './authenticate.ts'
+import { type Acceptance, type Authenticate, hasSessionCookie } from './authenticate.ts'
 import { limitedAddress } from './client-address.ts'
 import type { Cookie } from './cookies.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -42,7 +42,11 @@ export function createAdmission({
   return {
     countStranger,
 
-    async admit(exchange: Exchange, options?: { basic: boolean }): Promise<Caller | undefined> {
+    /** Who a caller is now that was let in before. It is not another request. */
+    again: ({ request }: Exchange, options?: Acceptance): Promise<Caller | undefined> =>
+      authenticate(request.headers, options),
+
+    async admit(exchange: Exchange, options?: Acceptance): Promise<Caller | undefined> {
       let caller: Caller | undefined
       try {
         refuseFromElsewhere(exchange)

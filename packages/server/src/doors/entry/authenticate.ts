@@ -31,6 +31,14 @@ const SESSION_COOKIE = 'trellis.session_token='
 export const hasSessionCookie = (cookie: string | undefined): boolean =>
   cookie?.includes(SESSION_COOKIE) === true
 
+/** What is accepted beside bearer tokens and cookies. */
+export interface Acceptance {
+  /** A credential as a password. */
+  basic?: boolean
+  /** The organization, where no header can be sent. */
+  org?: string | undefined
+}
+
 export type Authenticate = ReturnType<typeof createAuthenticator>
 
 /** Finds out who is calling. No credential gives undefined; one that is not accepted is refused. */
@@ -83,8 +91,11 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return caller
   }
 
-  return async (headers: IncomingHttpHeaders, { basic = false } = {}): Promise<Caller | undefined> => {
-    const slug = headers[ORG_HEADER]?.toString()
+  return async (
+    headers: IncomingHttpHeaders,
+    { basic = false, org }: Acceptance = {},
+  ): Promise<Caller | undefined> => {
+    const slug = headers[ORG_HEADER]?.toString() ?? org
     if (headers.authorization !== undefined) {
       const token = bearerIn(headers.authorization) ?? (basic ? passwordIn(headers.authorization) : undefined)
       const caller = token === undefined ? undefined : await byBearer(token, slug)

@@ -10,6 +10,7 @@ export function presentLimits({ connections, runs, ...limits }: Limits) {
       perAddress: connections.perAddress,
       leastBodyBytesPerSecond: connections.bodyBytesPerSecond,
     },
+    tails: { perProcess: limits.tails, perCaller: limits.tailsPerCaller },
     requests: {
       perCredential: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst },
       perAddress: { perSecond: limits.requestsPerSecond, burst: limits.requestBurst, exempt: ['loopback'] },
@@ -26,6 +27,7 @@ export function presentLimits({ connections, runs, ...limits }: Limits) {
       runsAtOnce: runs.perOrg,
       runsQueued: runs.queuedPerOrg,
       runBytes: runs.keptBytesPerOrg,
+      daemons: limits.daemonsPerOrg,
     },
     provisional: {
       seconds: limits.provisionalMs / 1000,

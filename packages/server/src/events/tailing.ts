@@ -1,0 +1,200 @@
+import type { NumberedEvent } from '@trellis/contract'
+import type { Database } from '../schema.ts'
+import { present } from './presenting.ts'
+import type { Subscriber } from './service.ts'
+import * as store from './store.ts'
+import type { EventScope } from './types.ts'
+
+/** Somebody who wants to hear of everything that is added to a log. */
+export interface Listener {
+  /** False when no more can be taken for now. */
+  take(event: NumberedEvent): boolean
+  /** Resolves when more can be taken, or never will be. */
+  ready(): Promise<void>
+  /** Nothing more will come. */
+  end(): void
+}
+
+interface Tail {
+  scope: EventScope
+  listener: Listener
+  /** The last event it has taken. */
+  position: number
+  isOver: boolean
+}
+
+/** A log that somebody listens to, read once for all who have heard of everything in it. */
+interface Log {
+  tails: Set<Tail>
+  live: Set<Tail>
+  /** Up to here those who are live have been told. */
+  told: number
+  isReading: boolean
+  again: boolean
+}
+
+const PAGE = 100
+/** What other processes add is found by looking, at so many logs in one query. */
+const LOOK_EVERY_MS = 1_000
+const LOOKED_AT_ONCE = 500
+
+export type Tailing = ReturnType<typeof createTailing>
+
+/**
+ * Tells listeners what is added to logs. Whoever hears nothing costs nothing but a place in a set: what is added in this
+ * process is told at once, what others add is found by one look for all, and only logs that have changed are read.
+ */
+export function createTailing({ database }: { database: Database }) {
+  const { db } = database
+  const logs = new Map<EventScope, Log>()
+  let timer: NodeJS.Timeout | undefined
+  let isLooking = false
+  let isClosed = false
+
+  const read = async (scope: EventScope, above: number) =>
+    (await store.listEvents(db, { scope, order: 'oldest', above, limit: PAGE })).map(present)
+
+  function leave(tail: Tail): void {
+    tail.isOver = true
+    const log = logs.get(tail.scope)
+    log?.live.delete(tail)
+    log?.tails.delete(tail)
+    if (log?.tails.size === 0) logs.delete(tail.scope)
+    if (logs.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  function end(tail: Tail): void {
+    if (tail.isOver) return
+    leave(tail)
+    tail.listener.end()
+  }
+
+  /** False when it has to wait, and reads on by itself. */
+  function give(tail: Tail, events: readonly NumberedEvent[]): boolean {
+    for (const event of events) {
+      if (tail.isOver) return false
+      if (event.seq <= tail.position) continue
+      tail.position = event.seq
+      if (!tail.listener.take(event)) return false
+    }
+    return true
+  }
+
+  /** Has those who are live hear of what is new. */
+  async function tell(scope: EventScope, log: Log): Promise<void> {
+    log.again = true
+    if (log.isReading) return
+    log.isReading = true
+    try {
+      while (log.again && log.live.size > 0) {
+        log.again = false
+        const events = await read(scope, log.told)
+        log.told = events.at(-1)?.seq ?? log.told
+        log.again ||= events.length === PAGE
+        for (const tail of log.live) if (!give(tail, events)) fallBehind(tail, log)
+      }
+    } catch {
+      // The next look finds that there is something new.
+    } finally {
+      log.isReading = false
+    }
+  }
+
+  function fallBehind(tail: Tail, log: Log): void {
+    log.live.delete(tail)
+    if (!tail.isOver) void catchUp(tail, log)
+  }
+
+  /** Reads for one that is behind, until it is where the others are. */
+  async function catchUp(tail: Tail, log: Log): Promise<void> {
+    try {
+      for (;;) {
+        await tail.listener.ready()
+        if (tail.isOver) return
+        const events = await read(tail.scope, tail.position)
+        const tookAll = give(tail, events)
+        if (tail.isOver) return
+        if (!tookAll || events.length === PAGE) continue
+        // Nobody has to hear of what this one has, or all others have heard of it, too.
+        if (log.live.size === 0 && !log.isReading) log.told = tail.position
+        if (tail.position < log.told) continue
+        log.live.add(tail)
+        // Of what was added since it was read it has not been told.
+        void tell(tail.scope, log)
+        return
+      }
+    } catch {
+      end(tail)
+    }
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    try {
+      const scopes = [...logs.keys()]
+      for (let i = 0; i < scopes.length; i += LOOKED_AT_ONCE) {
+        const some = scopes.slice(i, i + LOOKED_AT_ONCE)
+        const last = new Map((await store.listLast(db, some)).map(({ scope, last_seq }) => [scope, last_seq]))
+        for (const scope of some) compare(scope, last.get(scope))
+      }
+    } catch {
+      // The next look may do better.
+    } finally {
+      isLooking = false
+    }
+  }
+
+  function compare(scope: EventScope, last: number | undefined): void {
+    const log = logs.get(scope)
+    if (!log) return
+    // The log is being removed, with what it is about.
+    for (const tail of log.tails) if (last === undefined || last < tail.position) end(tail)
+    if (log.live.size > 0 && (last ?? 0) > log.told) void tell(scope, log)
+  }
+
+  /** Only a hint: in the transaction nobody else sees the event yet. */
+  const subscriber: Subscriber = async (tx, scope) => {
+    if (!logs.has(scope)) return
+    database.afterCommit(tx, () => {
+      const log = logs.get(scope)
+      if (log && log.live.size > 0) void tell(scope, log)
+    })
+  }
+
+  return {
+    subscriber,
+
+    /** The number of the last event of a log. */
+    lastOf: async (scope: EventScope): Promise<number> => (await store.findLast(db, scope)) ?? 0,
+
+    /** Tells of everything after `position`, until somebody ends it. */
+    follow(scope: EventScope, position: number, listener: Listener): { stop(): void } {
+      const tail: Tail = { scope, listener, position, isOver: false }
+      if (isClosed) {
+        listener.end()
+        return { stop: () => {} }
+      }
+      const log = logs.get(scope) ?? {
+        tails: new Set(),
+        live: new Set(),
+        told: position,
+        isReading: false,
+        again: false,
+      }
+      logs.set(scope, log)
+      log.tails.add(tail)
+      timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref()
+      void catchUp(tail, log)
+      return { stop: () => leave(tail) }
+    },
+
+    /** All are told that nothing more will come. */
+    close(): void {
+      isClosed = true
+      for (const { tails } of logs.values()) for (const tail of tails) end(tail)
+    },
+  }
+}
