@@ -33,6 +33,8 @@ interface Attacker {
 type Attack = (attacker: Attacker) => Promise<() => Promise<unknown>>
 
 const NAME = 'attacked'
+/** Of fewer a median says little. */
+const ROUNDS = 9
 const run = promisify(execFile)
 
 /** What a person of another organization notices: how many times longer things take them, at the most. */
@@ -54,7 +56,7 @@ const beside = (what: string, attack: Attack) => async (): Promise<Row> => {
     await client.run('push', '-q', remote, 'main')
     const strike = await attack({ server, client, remote, call })
     const bystander = await createBystander(server, sandbox)
-    const { get, push, clone } = await bystander.during(strike)
+    const { get, push, clone } = await bystander.during(strike, ROUNDS)
     const times = { get, push, clone }
     return {
       work: `others, while ${what}`,

@@ -62,8 +62,8 @@ export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
   const noTimes = (): Times => ({ get: [], push: [], clone: [] })
 
   return {
-    /** `attack` is done several times, one after the other. */
-    async during(attack: (turn: number) => Promise<unknown>): Promise<Slowdown> {
+    /** `attack` is done several times, one after the other, until there are times of so many rounds. */
+    async during(attack: (turn: number) => Promise<unknown>, rounds = 0): Promise<Slowdown> {
       const before = noTimes()
       // The first is not like the others.
       await round(noTimes(), () => true)
@@ -72,7 +72,8 @@ export async function createBystander(server: ServerProcess, sandbox: Sandbox) {
       const turns: number[] = []
       let isGoingOn = true
       async function attackInTurns(): Promise<void> {
-        for (let turn = 0; turn < TURNS; turn++) await timed(turns, () => attack(turn))
+        for (let turn = 0; turn < TURNS || meanwhile.clone.length < rounds; turn++)
+          await timed(turns, () => attack(turn))
       }
       const attacking = attackInTurns().finally(() => {
         isGoingOn = false

@@ -8,6 +8,7 @@ import type { OrgsService } from '../orgs/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
 import { createPauses } from '../platform/pauses.ts'
+import { createSpaced } from '../platform/spaced.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as abandoned from './abandoned-tips.ts'
@@ -49,6 +50,11 @@ type LandingResult = Map<RefName, Refused | null>
 
 export type Landings = ReturnType<typeof createLandings>
 
+/** On SQLite nobody else writes while so many refs move. */
+const MANY = 200
+/** How long those who move many rest between two of them, as a multiple. */
+const REST = 4
+
 /** What the refs shall point to was looked at before objects were taken away, and may be gone. Nothing has landed. */
 export class ObjectsPruned extends Error {
   constructor() {
@@ -85,6 +91,8 @@ export function createLandings({
   clock: Clock
   limits: { refsPerRepo: number }
 }) {
+  const spaced = createSpaced(REST)
+
   async function landIn(
     tx: Tx,
     { repo, mover, changes, pack, atomic, options }: Landing,
@@ -130,7 +138,8 @@ export function createLandings({
 
     async land(landing: Landing): Promise<LandingResult> {
       try {
-        return await database.transact((tx) => landIn(tx, landing))
+        const transact = () => database.transact((tx) => landIn(tx, landing))
+        return await (landing.changes.length > MANY ? spaced(transact) : transact())
       } catch (error) {
         if (error instanceof NothingLands) return error.results
         throw error

@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import type { Oid, RefName } from '../git/names.ts'
-import { describeUpdates, gatherFacts } from '../git/objects/push-facts.ts'
+import { describeUpdates, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { ObjectMissing } from '../git/objects/reader.ts'
 import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
@@ -107,6 +107,15 @@ export function createPushService(deps: PushDeps) {
     if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
     const base = current.get(headRef(repo)) ?? null
+    // Of branches that move in the same way the same is to be said, and to find it out takes three processes.
+    const gathered = new Map<string, Promise<UpdateFacts>>()
+    const gather = ({ before, after }: { before: Oid | null; after: Oid }) => {
+      const way = `${before} ${after}`
+      const known = gathered.get(way)
+      const facts = known ?? gatherFacts(quarantined, { before, after }, { base: before ? null : base })
+      gathered.set(way, facts)
+      return facts
+    }
     for (const command of wanted) {
       const { ref, before, after } = command
       const tip = after && !broken.has(after) ? described.tips.get(after) : undefined
@@ -115,10 +124,7 @@ export function createPushService(deps: PushDeps) {
         const isCommit = tip?.type === 'commit'
         const move = isCommit ? moves.find((candidate) => candidate === command) : undefined
         try {
-          const facts =
-            move &&
-            (described.facts.get(move) ??
-              (await gatherFacts(quarantined, move, { base: before ? null : base })))
+          const facts = move && (described.facts.get(move) ?? (await gather(move)))
           changes.push({ ref, before, after, peeled: tip?.peeled ?? null, type: tip?.type ?? null, facts })
         } catch (error) {
           // A few hundred bytes of trees can hold more paths than there is memory for: nobody could look at them.

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSpaced } from './spaced.ts'
+
+it('work that keeps others waiting goes one by one, with rests between, whether or not it succeeds', async () => {
+  const spaced = createSpaced(2)
+  const times: { begun: number; ended: number }[] = []
+  const work = async () => {
+    const begun = performance.now()
+    await sleep(30)
+    times.push({ begun, ended: performance.now() })
+    return times.length
+  }
+  const failing = async () => {
+    await work()
+    throw new Error('It does not work')
+  }
+  const [first, second, third] = await Promise.allSettled([spaced(work), spaced(failing), spaced(work)])
+  assert.deepEqual(
+    [first, third].map((one) => one?.status === 'fulfilled' && one.value),
+    [1, 3],
+  )
+  assert.equal(second?.status, 'rejected')
+  // Timers may be a moment early.
+  for (const [i, { begun, ended }] of times.slice(0, 2).entries())
+    assert.ok((times[i + 1]?.begun ?? 0) - ended >= 2 * (ended - begun) - 2)
+})

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * For work that keeps others waiting: one at a time, and after each a rest that is `rest` times as long, in which the
+ * others come to theirs. So it has a bounded share of the time, however much of it there is.
+ */
+export function createSpaced(rest: number) {
+  let last: Promise<unknown> = Promise.resolve()
+
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work)
+    last = (async () => {
+      await last
+      const begun = performance.now()
+      await mine.catch(() => {})
+      await sleep((performance.now() - begun) * rest, undefined, { ref: false })
+    })()
+    return mine
+  }
+}
