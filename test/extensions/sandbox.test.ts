@@ -6,6 +6,9 @@ import { createSqlite, installBubblewrap, startTestApp, useInSuite, worldOf } fr
 
 const world = useInSuite(async (made) => {
   await installBubblewrap()
+  // As the server does.
+  const umask = process.umask(0o077)
+  made.defer(() => void process.umask(umask))
   const database = made.use(await createSqlite())
   const app = made.use(await startTestApp(database, { TRELLIS_SANDBOX: 'on' }))
   return { ...worldOf(app, (await app.signUp('ana')).token), app }

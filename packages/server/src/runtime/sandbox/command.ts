@@ -1,7 +1,7 @@
 // What a run sees of the machine, and what it is started with.
 
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 export const PROGRAMS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
@@ -187,12 +187,24 @@ export async function makeSkeleton(
 ): Promise<void> {
   const files = { ...INSIDE_FILES, [basename(INSIDE.wrapper)]: wrapper }
   await rm(directory, { recursive: true, force: true })
-  await mkdir(join(directory, 'inside'), { recursive: true, mode: 0o755 })
-  for (const [name, text] of Object.entries(files))
-    await writeFile(join(directory, 'inside', name), text, { mode: 0o644 })
-  await writeFile(join(directory, 'node'), '', { mode: 0o644 })
+  await makeDirectory(directory)
+  await makeDirectory(join(directory, 'inside'))
+  for (const [name, text] of Object.entries(files)) await makeFile(join(directory, 'inside', name), text)
+  await makeFile(join(directory, 'node'), '')
   for (const name of ['upper', 'work', 'tree', 'tmp', 'shm']) {
-    await mkdir(join(directory, name), { mode: 0o755 })
+    await makeDirectory(join(directory, name))
     if (owner !== undefined) await chown(join(directory, name), owner, owner)
   }
+}
+
+// The server makes everything for itself alone, by its umask; these are for whoever the run is.
+
+async function makeDirectory(path: string): Promise<void> {
+  await mkdir(path)
+  await chmod(path, 0o755)
+}
+
+async function makeFile(path: string, text: string): Promise<void> {
+  await writeFile(path, text)
+  await chmod(path, 0o644)
 }

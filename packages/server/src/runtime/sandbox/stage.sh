@@ -4,6 +4,8 @@
 # when the last process of the namespace is. Paths are relative, so that the name of a directory cannot be taken for an
 # option of a mount.
 set -eu
+# The server keeps what it writes to itself; what a run writes is its own.
+umask 022
 while [ "$1" != -- ]; do
   echo 0 > "$1"
   shift
