@@ -1,5 +1,6 @@
 import type { RunStatus } from '@trellis/contract'
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, Tx } from '../schema.ts'
 
@@ -164,20 +165,7 @@ const claimable = (q: Db, { now, leaseMs, limit }: Claim) =>
     .select('id')
     .where('due_at', '<=', now)
     .where((eb) =>
-      eb.or([
-        eb('worker_id', 'is', null),
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('workers')
-              .select('workers.id')
-              .whereRef('workers.id', '=', 'daemons.worker_id')
-              .where('alive_until', '>', now)
-              // Further ahead it was put by a clock that was wrong. One lease more, because clocks never agree.
-              .where('alive_until', '<=', now + 2 * leaseMs),
-          ),
-        ),
-      ]),
+      eb.or([eb('worker_id', 'is', null), isNoLivingWorker('daemons.worker_id', { now, leaseMs })]),
     )
     .orderBy('due_at')
     .limit(limit)

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, Tx } from '../schema.ts'
 import type { RunRow } from './store.ts'
@@ -135,19 +136,7 @@ export function listAbandoned(
     .selectAll()
     .where('status', '=', sql.lit('running'))
     .where('worker_id', 'is not', null)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('workers')
-            .select('workers.id')
-            .whereRef('workers.id', '=', 'runs.worker_id')
-            .where('alive_until', '>', now)
-            // Further ahead it was put by a clock that was wrong. One lease more, because clocks never agree.
-            .where('alive_until', '<=', now + 2 * leaseMs),
-        ),
-      ),
-    )
+    .where(isNoLivingWorker('runs.worker_id', { now, leaseMs }))
     .limit(limit)
     .execute()
 }

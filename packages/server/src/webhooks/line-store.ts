@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql, type Updateable } from 'kysely'
+import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { Database, Db, Schema, Tx } from '../schema.ts'
@@ -102,20 +103,7 @@ function claimable(db: Db, { now, leaseMs, limit, without, failingToo }: Claim) 
     .select('webhook_id')
     .where('next_due_at', '<=', now)
     .where((eb) =>
-      eb.or([
-        eb('worker_id', 'is', null),
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('workers')
-              .select('workers.id')
-              .whereRef('workers.id', '=', 'webhook_lines.worker_id')
-              .where('alive_until', '>', now)
-              // Further ahead it was put by a clock that was wrong. One lease more, because clocks never agree.
-              .where('alive_until', '<=', now + 2 * leaseMs),
-          ),
-        ),
-      ]),
+      eb.or([eb('worker_id', 'is', null), isNoLivingWorker('webhook_lines.worker_id', { now, leaseMs })]),
     )
     .orderBy('next_due_at')
     .limit(limit)
