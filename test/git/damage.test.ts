@@ -5,7 +5,7 @@ import { chmod, copyFile, readFile, rename, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { onEachDatabase, startTestApp } from '@trellis/server/testing'
-import { createSandbox, type Host, packFiles, startHost } from './harness.ts'
+import { createSandbox, type Host, packFiles, startHost, until } from './harness.ts'
 
 const REASON = /This repository's data is damaged; the operator has been told/
 
@@ -101,7 +101,8 @@ onEachDatabase('a damaged pack', (create) => {
     await host.filled('bad')
     await flipByte(await onlyPack(host))
     assert.match(await host.client().fails('clone', '-q', host.remote('bad'), '.'), REASON)
-    assert.match(host.app.logged(), /a pack is damaged.*"damage":"content"/)
+    // The clone and its request both look into it: one may be answered before the other has told.
+    await until('the damage is told', () => /a pack is damaged.*"damage":"content"/.test(host.app.logged()))
   })
 
   it('that is gone is told by the log of the start and by /readyz until it is back', async () => {
