@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Bagged, createBag } from '../platform/bag.ts'
 
 /** A transaction was asked for by somebody who is in one. On SQLite it would wait for itself, for ever. */
 export class NestedTransaction extends Error {
@@ -17,7 +18,7 @@ export interface LongTransaction {
 
 type Work = (...args: never[]) => unknown
 
-interface OpenTransaction {
+interface OpenTransaction extends Bagged {
   since: number
   work: Work
   isOpen: boolean
@@ -31,7 +32,7 @@ export type OpenTransactions = ReturnType<typeof trackTransactions>
 
 /** Knows which transactions are open: refuses one inside another, and tells of those that stay open for `longMs`. */
 export function trackTransactions(longMs: number, onLong: (long: LongTransaction) => void) {
-  const open = new Set<OpenTransaction>()
+  const open = createBag<OpenTransaction>()
   // Only to notice nesting. What is done in a transaction goes by the Tx that is passed on, never by this.
   const context = new AsyncLocalStorage<OpenTransaction>()
 
@@ -56,13 +57,13 @@ export function trackTransactions(longMs: number, onLong: (long: LongTransaction
 
     /** Runs `work`, which is in the transaction from its first moment to its end. */
     async run<Tx, T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-      const transaction = { since: performance.now(), work, isOpen: true, isTold: false }
+      const transaction = { since: performance.now(), work, isOpen: true, isTold: false, place: 0 }
       open.add(transaction)
       try {
         return await context.run(transaction, work, tx)
       } finally {
         transaction.isOpen = false
-        open.delete(transaction)
+        open.remove(transaction)
         const ms = performance.now() - transaction.since
         if (ms >= longMs) tell(transaction, ms)
       }

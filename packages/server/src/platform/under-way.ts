@@ -1,5 +1,7 @@
+import { type Bagged, createBag } from './bag.ts'
+
 /** Something that goes on now: a request, a piece of background work. */
-interface Activity {
+interface Activity extends Bagged {
   /** What it is for; a request may find out only later. */
   readonly what: { readonly route: string }
   readonly since: number
@@ -8,23 +10,23 @@ interface Activity {
 export type UnderWay = ReturnType<typeof createUnderWay>
 
 /**
- * Knows what is under way, and what took `longMs` and ended after `forget` was last called. It costs every request an
- * entry in a set, and nothing more.
+ * Knows what is under way, and what took `longMs` and ended after `forget` was last called. It costs every request a
+ * place in a list, and nothing more.
  */
 export function createUnderWay(longMs: number) {
-  const active = new Set<Activity>()
+  const active = createBag<Activity>()
   let endedLately: Activity[] = []
 
   return {
     begin(what: Activity['what']): Activity {
-      const activity = { what, since: performance.now() }
+      const activity = { what, since: performance.now(), place: 0 }
       active.add(activity)
       return activity
     },
 
     /** Gives how long it took. */
     end(activity: Activity): number {
-      active.delete(activity)
+      active.remove(activity)
       const ms = performance.now() - activity.since
       if (ms >= longMs) endedLately.push(activity)
       return ms
