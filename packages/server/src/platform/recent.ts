@@ -30,12 +30,16 @@ export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) 
     entries.delete(key)
   }
 
+  /** Before that, nothing is forgotten soon. */
+  const isHalfFull = () =>
+    entries.size * 2 >= maxEntries || (weight !== undefined && weighed * 2 >= weight.max)
+
   return {
     get(key: Key): Value | undefined {
       const entry = entries.get(key)
       if (!entry) return undefined
-      // Among the younger half it is safe where it is; to place it anew at every request would cost more than to find it.
-      if (placements - entry.placed >= entries.size / 2) place(key, entry.value)
+      // To place it anew at every request would cost more than to find it. Among the younger half it is safe where it is.
+      if (isHalfFull() && placements - entry.placed >= entries.size / 2) place(key, entry.value)
       return entry.value
     },
 
