@@ -27,6 +27,7 @@ import { createDispatching } from './dispatching.ts'
 import { createExecution } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
 import { createJournals } from './journal.ts'
+import { lanesOf } from './lanes.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
 import { createQueueRoom } from './queue-room.ts'
@@ -161,7 +162,8 @@ export function createRunsModule(needs: RunsNeeds) {
     work: [
       runQueues({
         ...needs,
-        ...config.runs,
+        lanes: lanesOf(config),
+        leaseMs: config.runs.leaseMs,
         transitions,
         cancels,
         bell,
