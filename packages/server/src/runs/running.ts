@@ -4,6 +4,7 @@ import type { Work } from '../background/work.ts'
 import type { Appending } from '../events/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Cancels } from './cancels.ts'
 import { allot, LANES, type Lane, type Lanes, type Room, turnFrom } from './lanes.ts'
 import * as queues from './queue-store.ts'
@@ -20,6 +21,7 @@ interface RunningDeps {
   lanes: Lanes
   leaseMs: number
   bell: Bell
+  arrivals: Arrivals
   /** Runs one to its end, and writes that down. */
   execute(run: RunRow, hold: Hold, cancelled: AbortSignal): Promise<void>
   /** Takes over what a process has left behind. */
@@ -31,7 +33,7 @@ const AT_ONCE = 100
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
-  const { database, events, clock, transitions, cancels, lanes, leaseMs, bell } = deps
+  const { database, events, clock, transitions, cancels, lanes, leaseMs, bell, arrivals } = deps
   const { db } = database
   const provisional = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -91,14 +93,15 @@ export function runQueues(deps: RunningDeps): Work {
     return taken
   }
 
+  const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
+
   /** What others have left behind, and what has slept for long enough. */
   async function lookAround(): Promise<void> {
     if (performance.now() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = performance.now()
     for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
       await deps.takeOver(run)
-    for (const id of await queues.listToWake(db, clock(), AT_ONCE))
-      await database.transact((tx) => transitions.wakeIn(tx, id))
+    for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
   }
 
   return leased<RunRow>({
@@ -109,6 +112,7 @@ export function runQueues(deps: RunningDeps): Work {
     keyOf: ({ id }) => id,
 
     async claim({ workerId, inHand }) {
+      for (const id of arrivals.take()) await wake(id)
       await lookAround()
       const taken: RunRow[] = []
       for (const lane of LANES) taken.push(...(await claimIn(lane, workerId, inHand)))

@@ -57,10 +57,12 @@ export function createTransitions(deps: {
   /** Something waits. */
   wake(): void
   onEnded(runId: string): void
+  /** A workflow may go on. */
+  onArrived(runId: string): void
   /** An organization keeps more than it may. */
   onOverfull(orgId: string): void
 }) {
-  const { database, clock, newId, maxKeptBytes, wake, onEnded, onOverfull } = deps
+  const { database, clock, newId, maxKeptBytes, wake, onEnded, onArrived, onOverfull } = deps
 
   async function countIn(tx: Tx, change: Parameters<typeof queues.changeQueue>[1]): Promise<void> {
     const { keptInAll, org_id } = await queues.changeQueue(tx, change)
@@ -181,6 +183,8 @@ export function createTransitions(deps: {
         lines.map((line) => tellLine(run, line)),
       )
       await letGoIn(tx, run, bytes - run.bytes)
+      // What it waits for came before it slept.
+      if (await steps.hasArrived(tx, run.id)) database.afterCommit(tx, () => onArrived(run.id))
       return sleeping
     },
 
