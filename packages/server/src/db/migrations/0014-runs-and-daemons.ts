@@ -153,8 +153,8 @@ export const runsAndDaemons: Migration = {
     'create unique index daemons_name on daemons (repo_id, name)',
     'create index daemons_listening on daemons (repo_id, event_types) where event_types is not null',
     'create index daemons_run on daemons (run_id) where run_id is not null',
-    'create index daemons_due on daemons (due_at)',
+    'create index daemons_due on daemons (due_at, org_id)',
     'create index daemons_set on daemons (set_at)',
-    'create index daemons_org on daemons (org_id)',
+    'create index daemons_org on daemons (org_id, due_at)',
   ],
 }
