@@ -15,7 +15,7 @@ import { inTurns, milliseconds, type Row } from './measure.ts'
 const ROUNDS = 15
 const FILES = 15_000
 const LIMITS = {
-  ...{ concurrency: 4, waitMs: 60_000, startMs: 60_000, graceMs: 2_000, openFiles: 1024 },
+  ...{ startMs: 60_000, graceMs: 2_000, openFiles: 1024 },
   ...{ memoryMb: 1024, diskMb: 512, processes: 256, treeBytes: 2 ** 31, trees: 10 },
   ...{ outputCharacters: 1e6, callCharacters: 1e6, writtenBytes: 64 * 2 ** 20 },
   log: { lines: 1_000, characters: 1e6, lineCharacters: 10_000 },

@@ -285,6 +285,7 @@ async function insertRun({ database, now }: TestApp): Promise<void> {
       trigger_kind: 'dispatch',
       status: 'succeeded',
       runtime: 'worker',
+      lane: 'worker',
       actor_kind: 'system',
       actor_id: 'test',
       ref: 'main',

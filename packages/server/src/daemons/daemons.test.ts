@@ -339,6 +339,19 @@ onEachDatabase('daemons', (create) => {
       .execute()
     assert.deepEqual(left, [])
   })
+
+  it('are woken in turn, however many another organization has', async () => {
+    const cron = { declares: { daemon: { scheduleIntervalMinutes: 5 } }, does: '' }
+    const many = Array.from({ length: 20 }, (_, i) => `d${i}`)
+    await world.repo('crowd', Object.fromEntries(many.map((name) => [name, cron])))
+    const other = worldOf(world.app, (await world.app.signUp('bob')).token)
+    await other.repo('alone', { cron })
+    await pass(6 * MINUTE)
+    const [alone] = await other.runsOf('alone', 1)
+    const crowd = await wakes('crowd', many.length)
+    const before = crowd.filter(({ id }) => id < (alone?.id ?? ''))
+    assert.ok(before.length < many.length / 2, String(before.length))
+  })
 })
 
 onEachDatabase('daemons of several processes', (create) => {

@@ -5,11 +5,12 @@ import type { Work } from '../background/work.ts'
 import type { EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { earlier } from './scheduling.ts'
 import * as store from './store.ts'
+import { createTurns } from './turns.ts'
 import type { DaemonPlace, DaemonWaking } from './waking.ts'
 
 interface LookingDeps {
@@ -18,6 +19,7 @@ interface LookingDeps {
   repos: ReposService
   orgs: OrgsService
   clock: Clock
+  stopwatch: Stopwatch
   waking: DaemonWaking
   /** Rung when one may have come due. */
   bell: Bell
@@ -47,13 +49,21 @@ export function wakeDaemons(deps: LookingDeps): Work {
     }
   }
 
+  const takeInTurn = createTurns({
+    listDue: () => store.listDueOrgs(database.db, clock()),
+    stopwatch: deps.stopwatch,
+  })
+
   return leased<store.DueDaemon>({
     name: 'daemons',
     concurrency,
     leaseMs,
     bell,
     keyOf: ({ id }) => id,
-    claim: ({ workerId, room }) => store.claimDue(database, { workerId, now: clock(), leaseMs, limit: room }),
+    claim: ({ workerId, room }) =>
+      takeInTurn(room, (orgId, limit) =>
+        store.claimDue(database, { orgId, workerId, now: clock(), leaseMs, limit }),
+      ),
 
     async work(due, hold) {
       const place = await placeOf(due.repo_id)

@@ -150,7 +150,20 @@ export async function addPending(tx: Tx, { repoId, types, from, count, now }: Ne
     .execute()
 }
 
+/** Organizations with daemons that are due, the one with the longest due first. Most of the time there is none. */
+export async function listDueOrgs(q: Db, now: number): Promise<string[]> {
+  const rows = await q
+    .selectFrom('daemons')
+    .select((eb) => ['org_id', eb.fn.min('due_at').as('since')])
+    .where('due_at', '<=', now)
+    .groupBy('org_id')
+    .orderBy('since')
+    .execute()
+  return rows.map(({ org_id }) => org_id)
+}
+
 interface Claim {
+  orgId: string
   workerId: string
   now: number
   /** How long a worker may be silent; the same in every process. */
@@ -159,10 +172,11 @@ interface Claim {
 }
 
 /** Due, and in nobody's hands. */
-const claimable = (q: Db, { now, leaseMs, limit }: Claim) =>
+const claimable = (q: Db, { orgId, now, leaseMs, limit }: Claim) =>
   q
     .selectFrom('daemons')
     .select('id')
+    .where('org_id', '=', orgId)
     .where('due_at', '<=', now)
     .where((eb) =>
       eb.or([eb('worker_id', 'is', null), isNoLivingWorker('daemons.worker_id', { now, leaseMs })]),
@@ -172,7 +186,7 @@ const claimable = (q: Db, { now, leaseMs, limit }: Claim) =>
 
 export type DueDaemon = Pick<DaemonRow, 'id' | 'repo_id' | 'org_id'>
 
-/** Takes daemons to look at. First a look, which costs nothing: most of the time none is due. */
+/** Takes daemons of an organization to look at. First a look, which costs nothing: all may be in hand. */
 export async function claimDue(database: Database, claim: Claim): Promise<DueDaemon[]> {
   const [found] = await claimable(database.db, { ...claim, limit: 1 }).execute()
   if (!found) return []

@@ -183,8 +183,13 @@ export const settings = {
     wholeNumber(32, 100_000),
   ),
   TRELLIS_SANDBOX_CONCURRENCY: defaulted(
-    'Runs in the sandbox at once, in this process; more wait in line, each organization in turn.',
-    '4',
+    'Runs in the sandbox at once, in this process. Half of these places are for organizations that hold none.',
+    '8',
+    wholeNumber(1, 1000),
+  ),
+  TRELLIS_ORG_MAX_SANDBOXED: defaulted(
+    'Runs of an organization in the sandbox at once, in all processes.',
+    '2',
     wholeNumber(1, 1000),
   ),
   TRELLIS_SANDBOX_TREE_BYTES: defaulted(
@@ -209,7 +214,7 @@ export const settings = {
     wholeNumber(1024, 64 * MB),
   ),
   TRELLIS_RUN_CONCURRENCY: defaulted(
-    'Runs of extensions this process may have under way; with 0 it leaves them to others.',
+    'Runs of extensions this process may have under way, those in the sandbox apart; with 0 it leaves all to others.',
     '16',
     wholeNumber(0, 1000),
   ),
@@ -224,7 +229,7 @@ export const settings = {
     wholeNumber(1, 36_500),
   ),
   TRELLIS_ORG_MAX_RUNNING: defaulted(
-    'Runs of an organization under way at once, in all processes.',
+    'Runs of an organization under way at once, in all processes, those in the sandbox apart.',
     '8',
     wholeNumber(1, 1000),
   ),
@@ -480,6 +485,7 @@ function arrange(v: Values) {
       diskMb: v.TRELLIS_SANDBOX_DISK_MB,
       processes: v.TRELLIS_SANDBOX_PROCESSES,
       concurrency: v.TRELLIS_SANDBOX_CONCURRENCY,
+      perOrg: v.TRELLIS_ORG_MAX_SANDBOXED,
       treeBytes: v.TRELLIS_SANDBOX_TREE_BYTES,
     },
     shutdownMs: v.TRELLIS_SHUTDOWN_SECONDS * 1000,

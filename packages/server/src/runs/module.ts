@@ -16,6 +16,7 @@ import type { RecordsService } from '../records/service.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { FoundRuntimes } from '../runtime/runtimes.ts'
+import { createArrivals } from './arrivals.ts'
 import { createCancels } from './cancels.ts'
 import { createCheckOut } from './checking-out.ts'
 import { createFetching } from './ctx/fetching.ts'
@@ -27,6 +28,7 @@ import { createDispatching } from './dispatching.ts'
 import { createExecution } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
 import { createJournals } from './journal.ts'
+import { lanesOf } from './lanes.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
 import { createQueueRoom } from './queue-room.ts'
@@ -72,6 +74,7 @@ export function createRunBeginnings({
   enabled,
 }: Base & { enabled: ReadonlySet<Runtime> }) {
   const bell = createBell()
+  const arrivals = createArrivals(bell.ring)
   const waiting = createWaiting({ db: database.db })
   const hints = createHints()
   const queueRoom = createQueueRoom(config.runs)
@@ -82,13 +85,14 @@ export function createRunBeginnings({
     maxKeptBytes: config.runs.keptBytesPerOrg,
     wake: bell.ring,
     onEnded: waiting.ended,
+    onArrived: arrivals.tell,
     onOverfull: hints.hint,
   })
   const subscribers: Subscriber[] = config.extensions.enabled
-    ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, wake: bell.ring })]
+    ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, onArrived: arrivals.tell })]
     : []
   const waking = createWaking({ transitions, queueRoom, runtimes: enabled })
-  return { bell, waiting, hints, queueRoom, transitions, waking, subscribers }
+  return { bell, arrivals, waiting, hints, queueRoom, transitions, waking, subscribers }
 }
 
 export function createRunsModule(needs: RunsNeeds) {
@@ -96,7 +100,7 @@ export function createRunsModule(needs: RunsNeeds) {
   if (!extensions)
     return { services: { runs: undefined }, handlers: { runs: runsHandlers(undefined) } } satisfies Module
   const { db } = database
-  const { bell, waiting, hints, transitions, queueRoom } = beginnings
+  const { bell, arrivals, waiting, hints, transitions, queueRoom } = beginnings
   const complain = (message: string, about: object) => log.error(message, { ...about })
   const cancels = createCancels({ db })
   const checks = createSchemaChecks()
@@ -161,10 +165,12 @@ export function createRunsModule(needs: RunsNeeds) {
     work: [
       runQueues({
         ...needs,
-        ...config.runs,
+        lanes: lanesOf(config),
+        leaseMs: config.runs.leaseMs,
         transitions,
         cancels,
         bell,
+        arrivals,
         execute: execution.run,
         takeOver: execution.takeOver,
       }),

@@ -2,19 +2,21 @@ import { type Selectable, sql } from 'kysely'
 import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, Tx } from '../schema.ts'
+import type { Lane } from './lanes.ts'
 import type { RunRow } from './store.ts'
 
-// SQL of what waits to be run, organization by organization, and of who runs it.
+// SQL of what waits to be run, organization by organization and lane by lane, and of who runs it.
 
 interface QueuesTable {
   org_id: string
+  lane: Lane
   /** Nobody stands for the organization yet. */
   provisional: number
   /** Runs that somebody may take. */
   ready: number
   running: number
-  /** When it last had something taken out of its queue. */
-  served_at: number
+  /** Whose is the least goes first: `lanes.ts`. */
+  turn_at: number
   /** What is kept of all its runs. */
   kept_bytes: number
 }
@@ -27,85 +29,114 @@ export type QueueRow = Selectable<QueuesTable>
 
 interface QueueChange {
   orgId: string
+  lane: Lane
   provisional?: number
   ready?: number
   running?: number
+  /** What the places have cost that were given back. */
+  cost?: number
   bytes?: number
 }
 
-const change = prepared(
-  (db: Db, by: { orgId: string; provisional: number; ready: number; running: number; bytes: number }) =>
-    db
-      .insertInto('run_queues')
-      .values({
-        org_id: by.orgId,
-        provisional: by.provisional,
-        ready: by.ready,
-        running: by.running,
-        served_at: 0,
-        kept_bytes: by.bytes,
-      })
-      .onConflict((conflict) =>
-        conflict.column('org_id').doUpdateSet((eb) => ({
-          ready: eb('run_queues.ready', '+', by.ready),
-          running: eb('run_queues.running', '+', by.running),
-          kept_bytes: eb('run_queues.kept_bytes', '+', by.bytes),
-        })),
-      )
-      .returningAll(),
+const change = prepared((db: Db, by: Required<QueueChange>) =>
+  db
+    .insertInto('run_queues')
+    .values({
+      org_id: by.orgId,
+      lane: by.lane,
+      provisional: by.provisional,
+      ready: by.ready,
+      running: by.running,
+      turn_at: by.cost,
+      kept_bytes: by.bytes,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['org_id', 'lane']).doUpdateSet((eb) => ({
+        ready: eb('run_queues.ready', '+', by.ready),
+        running: eb('run_queues.running', '+', by.running),
+        turn_at: eb('run_queues.turn_at', '+', by.cost),
+        kept_bytes: eb('run_queues.kept_bytes', '+', by.bytes),
+      })),
+    )
+    .returningAll()
+    .returning((eb) =>
+      eb
+        .selectFrom('run_queues as others')
+        .select(({ fn, lit }) =>
+          fn.coalesce(fn.sum<number | string>('others.kept_bytes'), lit(0)).as('bytes'),
+        )
+        .where('others.org_id', '=', by.orgId)
+        .where('others.lane', '!=', by.lane)
+        .as('bytes_elsewhere'),
+    ),
 )
 
 /**
- * Counts, and gives what there is then. The row stays locked until the transaction ends, so it comes after everything
- * else that is locked: the run itself, and the counters of logs.
+ * Counts, and gives what there is then, and what is kept in all lanes. The row stays locked until the transaction ends,
+ * so it comes after everything else that is locked: the run itself, and the counters of logs.
  */
 export async function changeQueue(
   tx: Tx,
-  { orgId, provisional = 0, ready = 0, running = 0, bytes = 0 }: QueueChange,
-): Promise<QueueRow> {
-  const [row] = await change(tx, { orgId, provisional, ready, running, bytes })
+  { orgId, lane, provisional = 0, ready = 0, running = 0, cost = 0, bytes = 0 }: QueueChange,
+): Promise<QueueRow & { keptInAll: number }> {
+  const [row] = await change(tx, { orgId, lane, provisional, ready, running, cost, bytes })
   if (!row) throw new Error('a queue was changed and is not there')
-  return row
+  return { ...row, keptInAll: row.kept_bytes + Number(row.bytes_elsewhere) }
 }
 
-export async function markServed(tx: Tx, orgId: string, now: number, provisional: number): Promise<void> {
+/** Where its turn counts from, and whether anybody stands for it by now. */
+export async function markServed(
+  tx: Tx,
+  { org_id, lane, ...served }: Pick<QueueRow, 'org_id' | 'lane' | 'turn_at' | 'provisional'>,
+): Promise<void> {
   await tx
     .updateTable('run_queues')
-    .set({ served_at: now, provisional })
-    .where('org_id', '=', orgId)
+    .set(served)
+    .where('org_id', '=', org_id)
+    .where('lane', '=', lane)
     .execute()
 }
 
 interface Waiting {
+  lane: Lane
   /** How many of one organization may run at once. */
   perOrg: number
   limit: number
   provisionalToo: boolean
 }
 
-/** Organizations with something to run, the least lately served first. */
-export function listWaiting(q: Db, { perOrg, limit, provisionalToo }: Waiting): Promise<QueueRow[]> {
+/** Organizations with something to run: those that hold the fewest places first, and of these in the order of their turns. */
+export function listWaiting(q: Db, { lane, perOrg, limit, provisionalToo }: Waiting): Promise<QueueRow[]> {
   let query = q
     .selectFrom('run_queues')
     .selectAll()
+    .where('lane', '=', lane)
     .where('ready', '>', sql.lit(0))
     .where('running', '<', perOrg)
-    .orderBy('served_at')
+    .orderBy('running')
+    .orderBy('turn_at')
     .limit(limit)
   if (!provisionalToo) query = query.where('provisional', '=', 0)
   return query.execute()
 }
 
-/** Takes the oldest that wait in an organization. Somebody else may be taking them in this moment. */
+/** Takes the oldest that wait in a queue. Somebody else may be taking them in this moment. */
 export async function takeReady(
   tx: Tx,
   dialect: Database['dialect'],
-  { orgId, workerId, now, limit }: { orgId: string; workerId: string; now: number; limit: number },
+  {
+    orgId,
+    lane,
+    workerId,
+    now,
+    limit,
+  }: { orgId: string; lane: Lane; workerId: string; now: number; limit: number },
 ): Promise<RunRow[]> {
   const oldest = tx
     .selectFrom('runs')
     .select('id')
     .where('org_id', '=', orgId)
+    .where('lane', '=', lane)
     .where('ready', '=', sql.lit(1))
     .orderBy('id')
     .limit(limit)
@@ -115,6 +146,7 @@ export async function takeReady(
       status: 'running',
       ready: 0,
       worker_id: workerId,
+      taken_at: now,
       started_at: eb.fn.coalesce('started_at', eb.val(now)),
     }))
     .where('id', 'in', dialect === 'postgres' ? oldest.forUpdate().skipLocked() : oldest)
@@ -193,11 +225,23 @@ export const wakeUp = (tx: Tx, id: string): Promise<RunRow | undefined> =>
     .executeTakeFirst()
 
 /** Organizations that keep more than they may. */
-export const listOverfull = (q: Db, maxBytes: number, limit: number): Promise<QueueRow[]> =>
-  q.selectFrom('run_queues').selectAll().where('kept_bytes', '>', maxBytes).limit(limit).execute()
+export async function listOverfull(
+  q: Db,
+  maxBytes: number,
+  limit: number,
+): Promise<{ org_id: string; kept_bytes: number }[]> {
+  const rows = await q
+    .selectFrom('run_queues')
+    .select((eb) => ['org_id', eb.fn.sum<number | string>('kept_bytes').as('kept')])
+    .groupBy('org_id')
+    .having((eb) => eb(eb.fn.sum<number>('kept_bytes'), '>', maxBytes))
+    .limit(limit)
+    .execute()
+  return rows.map(({ org_id, kept }) => ({ org_id, kept_bytes: Number(kept) }))
+}
 
-/** Of an organization that has nothing left to count. */
-export async function deleteIdleQueue(tx: Tx, orgId: string): Promise<void> {
+/** Of an organization that has nothing left to count there. */
+export async function deleteIdleQueues(tx: Tx, orgId: string): Promise<void> {
   await tx
     .deleteFrom('run_queues')
     .where('org_id', '=', orgId)
@@ -207,7 +251,12 @@ export async function deleteIdleQueue(tx: Tx, orgId: string): Promise<void> {
     .execute()
 }
 
+const readyOf = prepared((db: Db, { orgId }: { orgId: string }) =>
+  db.selectFrom('run_queues').select('ready').where('org_id', '=', orgId),
+)
+
+/** In all lanes together. */
 export async function countReady(q: Db, orgId: string): Promise<number> {
-  const row = await q.selectFrom('run_queues').select('ready').where('org_id', '=', orgId).executeTakeFirst()
-  return row?.ready ?? 0
+  const rows = await readyOf(q, { orgId })
+  return rows.reduce((sum, { ready }) => sum + ready, 0)
 }

@@ -58,7 +58,7 @@ const dispatch = async (
 
 onEachDatabase('the queue of runs', (create) => {
   const world = useRuns(create, {
-    TRELLIS_RUN_CONCURRENCY: '4',
+    TRELLIS_RUN_CONCURRENCY: '6',
     TRELLIS_ORG_MAX_RUNNING: '2',
     TRELLIS_ORG_MAX_QUEUED: '3',
     TRELLIS_RUN_LEASE_SECONDS: '2',

@@ -21,7 +21,7 @@ export const createRunRemains = ({
       if (!run) return 0
       const removed = await events.removeSomeIn(tx, runScope(run.id), left)
       if (removed < left && (await transitions.removeIn(tx, run.id)))
-        await queues.deleteIdleQueue(tx, run.org_id)
+        await queues.deleteIdleQueues(tx, run.org_id)
       left -= removed + 1
     }
     return limit

@@ -36,7 +36,10 @@ export function createRetention(deps: RetentionDeps) {
     await database.transact((tx) => transitions.removeIn(tx, id))
   }
 
-  async function removeOldest({ org_id, kept_bytes }: queues.QueueRow, signal: AbortSignal): Promise<void> {
+  async function removeOldest(
+    { org_id, kept_bytes }: { org_id: string; kept_bytes: number },
+    signal: AbortSignal,
+  ): Promise<void> {
     let surplus = kept_bytes - maxKeptBytes * LEFT
     while (surplus > 0 && !signal.aborted) {
       const oldest = await store.listOldestEnded(database.db, org_id, AT_ONCE)

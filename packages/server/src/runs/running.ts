@@ -4,7 +4,9 @@ import type { Work } from '../background/work.ts'
 import type { Appending } from '../events/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Cancels } from './cancels.ts'
+import { allot, LANES, type Lane, type Lanes, type Room, turnFrom } from './lanes.ts'
 import * as queues from './queue-store.ts'
 import type { RunRow } from './store.ts'
 import * as store from './store.ts'
@@ -16,66 +18,71 @@ interface RunningDeps {
   clock: Clock
   transitions: Transitions
   cancels: Cancels
-  /** Runs of this process at once; none with 0. */
-  concurrency: number
-  /** Of one organization, in all processes. */
-  perOrg: number
+  lanes: Lanes
   leaseMs: number
   bell: Bell
+  arrivals: Arrivals
   /** Runs one to its end, and writes that down. */
   execute(run: RunRow, hold: Hold, cancelled: AbortSignal): Promise<void>
   /** Takes over what a process has left behind. */
   takeOver(run: RunRow): Promise<void>
 }
 
-/** Of all places, what organizations that cost nothing to make may have together. */
-const PROVISIONAL_SHARE = 1 / 4
 const LOOK_EVERY_MS = 900
 const AT_ONCE = 100
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
-  const { database, events, clock, transitions, cancels, concurrency, perOrg, leaseMs, bell } = deps
+  const { database, events, clock, transitions, cancels, lanes, leaseMs, bell, arrivals } = deps
   const { db } = database
-  const forProvisional = Math.max(1, Math.floor(concurrency * PROVISIONAL_SHARE))
   const provisional = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   async function takeOf(queue: queues.QueueRow, workerId: string, limit: number): Promise<RunRow[]> {
-    const { org_id: orgId } = queue
+    const { org_id: orgId, lane } = queue
     return database.transact(async (tx) => {
       const now = clock()
-      const taken = await queues.takeReady(tx, database.dialect, { orgId, workerId, now, limit })
+      const taken = await queues.takeReady(tx, database.dialect, { orgId, lane, workerId, now, limit })
       if (taken.length === 0) return []
       const started = await transitions.startIn(tx, events, taken)
       const count = started.length
-      const { running } = await queues.changeQueue(tx, { orgId, ready: -count, running: count })
+      const after = await queues.changeQueue(tx, { orgId, lane, ready: -count, running: count })
       // Others have taken some in the same moment.
-      if (running > perOrg) throw new TooMany()
-      await queues.markServed(tx, orgId, now, queue.provisional)
+      if (after.running > lanes[lane].perOrg) throw new TooMany()
+      const turn_at = turnFrom(after.turn_at, now)
+      await queues.markServed(tx, { org_id: orgId, lane, turn_at, provisional: queue.provisional })
       return started
     })
   }
 
-  async function claim(workerId: string, room: number): Promise<RunRow[]> {
-    const provisionalRoom = forProvisional - provisional.size
+  /** Whoever has a place there, here. */
+  function roomIn(lane: Lane, inHand: readonly RunRow[]): Room {
+    const { places, forProvisional } = lanes[lane]
+    const held = inHand.filter((run) => run.lane === lane)
+    return {
+      places: places - held.length,
+      provisional: forProvisional - held.filter(({ id }) => provisional.has(id)).length,
+    }
+  }
+
+  async function claimIn(lane: Lane, workerId: string, inHand: readonly RunRow[]): Promise<RunRow[]> {
+    const room = roomIn(lane, inHand)
+    if (room.places <= 0) return []
     const waiting = await queues.listWaiting(db, {
-      perOrg,
-      limit: room,
-      provisionalToo: provisionalRoom > 0,
+      lane,
+      perOrg: lanes[lane].perOrg,
+      limit: room.places,
+      provisionalToo: room.provisional > 0,
     })
-    const share = Math.max(1, Math.floor(room / Math.max(1, waiting.length)))
-    let left = provisionalRoom
-    const taking = waiting.map(async (queue) => {
-      const isProvisional = queue.provisional === 1
-      if (isProvisional && left <= 0) return []
-      const limit = Math.min(share, perOrg - queue.running, isProvisional ? left : share)
-      if (isProvisional) left -= limit
+    const allotted = allot(waiting, lanes[lane], { room, now: clock() })
+    const taking = waiting.map(async (queue, i) => {
+      const limit = allotted[i] ?? 0
+      if (limit === 0) return []
       const taken = await takeOf(queue, workerId, limit).catch((error: unknown) => {
         if (error instanceof TooMany) return []
         throw error
       })
-      if (isProvisional) for (const { id } of taken) provisional.add(id)
+      if (queue.provisional === 1) for (const { id } of taken) provisional.add(id)
       return taken
     })
     const settled = await Promise.allSettled(taking)
@@ -86,26 +93,30 @@ export function runQueues(deps: RunningDeps): Work {
     return taken
   }
 
+  const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
+
   /** What others have left behind, and what has slept for long enough. */
   async function lookAround(): Promise<void> {
     if (performance.now() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = performance.now()
     for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
       await deps.takeOver(run)
-    for (const id of await queues.listToWake(db, clock(), AT_ONCE))
-      await database.transact((tx) => transitions.wakeIn(tx, id))
+    for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
   }
 
   return leased<RunRow>({
     name: 'runs',
-    concurrency,
+    concurrency: LANES.reduce((sum, lane) => sum + lanes[lane].places, 0),
     leaseMs,
     bell,
     keyOf: ({ id }) => id,
 
-    async claim({ workerId, room }) {
+    async claim({ workerId, inHand }) {
+      for (const id of arrivals.take()) await wake(id)
       await lookAround()
-      return claim(workerId, room)
+      const taken: RunRow[] = []
+      for (const lane of LANES) taken.push(...(await claimIn(lane, workerId, inHand)))
+      return taken
     },
 
     async work(run, hold) {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../schema.ts'
 
 interface StepsTable {
@@ -53,6 +53,17 @@ export const findArrived = (
     .where('run_id', '=', runId)
     .where('step', '=', step)
     .executeTakeFirst()
+
+/** Whether there is something for a step that it does not know of. */
+export const hasArrived = async (q: Db, runId: string): Promise<boolean> =>
+  (await q
+    .selectFrom('run_steps')
+    .select('step')
+    .where('run_id', '=', runId)
+    .where('arrived', 'is not', null)
+    .where('state', '=', sql.lit('waiting'))
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 
 /** What a step waited for has happened. The first is what it gets. */
 export async function setArrived(tx: Tx, runId: string, step: number, event: string): Promise<void> {

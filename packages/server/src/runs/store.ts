@@ -2,6 +2,7 @@ import type { ActorKind, RunStatus, RunTrigger, Runtime } from '@trellis/contrac
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
+import type { Lane } from './lanes.ts'
 
 interface RunsTable {
   id: string
@@ -11,6 +12,8 @@ interface RunsTable {
   trigger_kind: RunTrigger
   status: RunStatus
   runtime: Runtime
+  /** Where it waits: `lanes.ts`. */
+  lane: Lane
   actor_kind: ActorKind
   actor_id: string
   ref: string
@@ -32,6 +35,8 @@ interface RunsTable {
   worker_id: string | null
   /** Whether somebody may take it: it waits in its queue. */
   ready: number
+  /** When somebody took it out of its queue last. */
+  taken_at: number | null
   /** Of a workflow that sleeps: when it goes on by itself. */
   due_at: number | null
   cancel_requested_at: number | null
@@ -260,8 +265,8 @@ export async function listUnended(q: Db, hashes: readonly string[]): Promise<str
   return rows.map(({ module_hash }) => module_hash)
 }
 
-type Removable = Pick<RunRow, 'id' | 'org_id' | 'repo_id' | 'ready' | 'worker_id' | 'bytes'>
-const REMOVABLE = ['id', 'org_id', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
+const REMOVABLE = ['id', 'org_id', 'lane', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
+type Removable = Pick<RunRow, (typeof REMOVABLE)[number]>
 
 export const listEndedBefore = (q: Db, before: number, limit: number): Promise<Removable[]> =>
   q

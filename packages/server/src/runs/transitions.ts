@@ -7,6 +7,7 @@ import type { NewId } from '../platform/ids.ts'
 import type { LogLevel } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { causeOf, type Origin } from './causes.ts'
+import { costOf, LANES, laneOf } from './lanes.ts'
 import * as queues from './queue-store.ts'
 import * as steps from './step-store.ts'
 import * as store from './store.ts'
@@ -56,14 +57,22 @@ export function createTransitions(deps: {
   /** Something waits. */
   wake(): void
   onEnded(runId: string): void
+  /** A workflow may go on. */
+  onArrived(runId: string): void
   /** An organization keeps more than it may. */
   onOverfull(orgId: string): void
 }) {
-  const { database, clock, newId, maxKeptBytes, wake, onEnded, onOverfull } = deps
+  const { database, clock, newId, maxKeptBytes, wake, onEnded, onArrived, onOverfull } = deps
 
   async function countIn(tx: Tx, change: Parameters<typeof queues.changeQueue>[1]): Promise<void> {
-    const { kept_bytes, org_id } = await queues.changeQueue(tx, change)
-    if (kept_bytes > maxKeptBytes) database.afterCommit(tx, () => onOverfull(org_id))
+    const { keptInAll, org_id } = await queues.changeQueue(tx, change)
+    if (keptInAll > maxKeptBytes) database.afterCommit(tx, () => onOverfull(org_id))
+  }
+
+  /** Nobody has it in hand any more. */
+  const letGoIn = (tx: Tx, { org_id: orgId, lane, taken_at }: store.RunRow, bytes: number): Promise<void> => {
+    const now = clock()
+    return countIn(tx, { orgId, lane, running: -1, cost: costOf(now - (taken_at ?? now)), bytes })
   }
 
   async function endedIn(tx: Tx, log: Appending, run: store.RunRow, last: readonly Told[]): Promise<void> {
@@ -88,8 +97,13 @@ export function createTransitions(deps: {
       )
       for (const [i, run] of queued.entries()) await log.appendAll(tx, runScope(run.id), told.slice(i, i + 1))
       await log.appendAll(tx, repoScope(repoId), told)
-      const bytes = queued.reduce((sum, run) => sum + run.bytes, 0)
-      await countIn(tx, { orgId, provisional: Number(isProvisional), ready: queued.length, bytes })
+      const byLane = Map.groupBy(queued, ({ lane }) => lane)
+      for (const lane of LANES) {
+        const those = byLane.get(lane) ?? []
+        const bytes = those.reduce((sum, run) => sum + run.bytes, 0)
+        const change = { orgId, lane, provisional: Number(isProvisional), ready: those.length, bytes }
+        if (those.length > 0) await countIn(tx, change)
+      }
       database.afterCommit(tx, wake)
       return queued
     },
@@ -134,7 +148,7 @@ export function createTransitions(deps: {
           ...(end.exitCode !== null && { exitCode: end.exitCode }),
         }),
       ])
-      await countIn(tx, { orgId: ended.org_id, running: -1, bytes: bytes - run.bytes })
+      await letGoIn(tx, run, bytes - run.bytes)
       return ended
     },
 
@@ -146,7 +160,8 @@ export function createTransitions(deps: {
       const cancelled = waiting ?? (await store.cancelSleeping(tx, { id, now, ready: 0 }))
       if (!cancelled) return store.requestCancel(tx, id, now)
       await endedIn(tx, log, cancelled, [tell(cancelled, 'run.cancelled', {})])
-      if (waiting) await countIn(tx, { orgId: cancelled.org_id, ready: -1 })
+      const { org_id: orgId, lane } = cancelled
+      if (waiting) await countIn(tx, { orgId, lane, ready: -1 })
       return cancelled
     },
 
@@ -167,22 +182,24 @@ export function createTransitions(deps: {
         runScope(run.id),
         lines.map((line) => tellLine(run, line)),
       )
-      await countIn(tx, { orgId: run.org_id, running: -1, bytes: bytes - run.bytes })
+      await letGoIn(tx, run, bytes - run.bytes)
+      // What it waits for came before it slept.
+      if (await steps.hasArrived(tx, run.id)) database.afterCommit(tx, () => onArrived(run.id))
       return sleeping
     },
 
     /** A workflow whose server died goes on from its last step. */
     async releaseIn(tx: Tx, run: store.RunRow, workerId: string): Promise<boolean> {
-      const { id, org_id: orgId, log_bytes, bytes } = run
+      const { id, log_bytes, bytes } = run
       if (!(await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes }))) return false
-      await countIn(tx, { orgId, running: -1 })
+      await letGoIn(tx, run, 0)
       return true
     },
 
     /** A workflow that sleeps may go on. */
     async wakeIn(tx: Tx, id: string): Promise<void> {
       const woken = await queues.wakeUp(tx, id)
-      if (woken) await countIn(tx, { orgId: woken.org_id, ready: 1 })
+      if (woken) await countIn(tx, { orgId: woken.org_id, lane: woken.lane, ready: 1 })
     },
 
     logIn: (tx: Tx, log: Appending, run: store.RunRow, lines: readonly LogPayload[]): Promise<void> =>
@@ -200,6 +217,7 @@ export function createTransitions(deps: {
       await triggers.deleteWaits(tx, { repoId: gone.repo_id, runId: id })
       await queues.changeQueue(tx, {
         orgId: gone.org_id,
+        lane: gone.lane,
         ready: -gone.ready,
         running: gone.worker_id === null ? 0 : -1,
         bytes: -gone.bytes,
@@ -241,6 +259,7 @@ function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
     trigger_kind: run.trigger,
     status: 'queued',
     runtime: target.runtime,
+    lane: laneOf(target.runtime),
     actor_kind: run.actor.kind,
     actor_id: run.actor.id,
     ref: run.ref,
@@ -258,6 +277,7 @@ function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
     token_id: null,
     worker_id: null,
     ready: 1,
+    taken_at: null,
     due_at: null,
     cancel_requested_at: null,
     exit_code: null,

@@ -20,7 +20,7 @@ interface TriggersDeps {
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
   /** A workflow may go on. */
-  wake(): void
+  onArrived(runId: string): void
 }
 
 /** An extension that wants to hear of an event. */
@@ -36,7 +36,7 @@ type Rejection = Pick<Wake, 'extension' | 'event'> & { reason: string }
 
 /** Queues a run of every extension that listens to an event, in the transaction of the event itself. */
 export function createTriggers(deps: TriggersDeps): Subscriber {
-  const { database, transitions, queueRoom, runtimes, wake } = deps
+  const { database, transitions, queueRoom, runtimes, onArrived } = deps
   const newHearing = createHearings()
 
   return async (tx, scope, events, log) => {
@@ -63,7 +63,7 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
       if (!on_event || !hears(on_event, event)) continue
       await steps.setArrived(tx, runId, step, JSON.stringify(seenOf(event)))
       await triggers.deleteWaits(tx, { repoId, runId, step })
-      database.afterCommit(tx, wake)
+      database.afterCommit(tx, () => onArrived(runId))
     }
   }
 

@@ -82,7 +82,8 @@ async function findWorker({ config, scratch, log }: FindDeps) {
       directory,
       workerd,
       bubblewrap,
-      processes: Math.max(PROCESSES_PER_ORG, Math.ceil(runs.concurrency / 2)),
+      // Whoever is given a place in the queue finds one here, whoever else there is.
+      processes: Math.max(PROCESSES_PER_ORG, runs.concurrency),
       processesPerOrg: PROCESSES_PER_ORG,
       runsPerProcess: runs.perOrg,
       modulesPerProcess: MODULES_PER_PROCESS,
@@ -114,7 +115,6 @@ const openSandbox = (config: Config, sandbox: Sandbox, checkOut: CheckOut) =>
     trees: TREES,
     openFiles: OPEN_FILES,
     startMs: START_MS,
-    waitMs: WAIT_MS,
     graceMs: GRACE_MS,
     outputCharacters: VALUE_CHARACTERS,
     callCharacters: 2 * config.limits.commitBodyBytes,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { createPlaces } from '../platform/places.ts'
 import type { Host, Job, LogLine, Outcome } from '../runtime/runtime.ts'
 import { findControlGroups } from '../runtime/sandbox/cgroups.ts'
 import { findSandbox, type Sandbox } from '../runtime/sandbox/find.ts'
@@ -15,7 +16,7 @@ import { createSandboxRuntime, type SandboxRuntime } from '../runtime/sandbox/sa
 import { useInSuite } from './in-suite.ts'
 
 export const SANDBOX_LIMITS = {
-  ...{ concurrency: 8, waitMs: 60_000, startMs: 60_000, graceMs: 200, openFiles: 256 },
+  ...{ startMs: 60_000, graceMs: 200, openFiles: 256 },
   ...{ memoryMb: 200, diskMb: 32, processes: 60, treeBytes: 2 ** 30, trees: 10 },
   ...{ outputCharacters: 2_000, callCharacters: 10_000, writtenBytes: 2 ** 20 },
   log: { lines: 100, characters: 10_000, lineCharacters: 500 },
@@ -92,7 +93,11 @@ function withoutSandbox(directory: string, found: Awaited<ReturnType<typeof find
   return { directory, run } as Sandboxes
 }
 
+/** Tests of a suite run all at once. */
+const places = createPlaces({ size: 8, maxWaitMs: 300_000 })
+
 async function runModule(runtime: SandboxRuntime, body: string, options: RunOptions): Ran {
+  using _place = await places.acquire({ id: randomBytes(4).toString('hex') })
   const { on, signal = new AbortController().signal, call = async () => null, log, ...job } = options
   const code = `${IMPORTS}\nexport default async function (input, ctx) {\n${body}\n}`
   const lines: LogLine[] = []

@@ -16,6 +16,7 @@ export const runsAndDaemons: Migration = {
       trigger_kind ${text} not null,
       status ${text} not null,
       runtime ${text} not null,
+      lane ${text} not null,
       actor_kind ${text} not null,
       actor_id ${text} not null,
       ref ${text} not null,
@@ -33,6 +34,7 @@ export const runsAndDaemons: Migration = {
       token_id ${text},
       worker_id ${text},
       ready ${integer} not null,
+      taken_at ${integer},
       due_at ${integer},
       cancel_requested_at ${integer},
       exit_code ${integer},
@@ -52,7 +54,7 @@ export const runsAndDaemons: Migration = {
     )`,
     'create index runs_repo on runs (repo_id, id)',
     'create index runs_extension on runs (repo_id, extension, id)',
-    'create index runs_ready on runs (org_id, id) where ready = 1',
+    'create index runs_ready on runs (org_id, lane, id) where ready = 1',
     `create index runs_queued on runs (created_at) where status = 'queued'`,
     'create index runs_actor on runs (org_id, actor_id) where ended_at is null',
     'create index runs_due on runs (due_at) where due_at is not null',
@@ -61,16 +63,18 @@ export const runsAndDaemons: Migration = {
     'create index runs_ended on runs (ended_at) where ended_at is not null',
     'create index runs_org_ended on runs (org_id, ended_at) where ended_at is not null',
 
-    // One for each organization that runs anything. The least lately served is served next.
+    // One for each organization and lane in which it runs anything.
     `create table run_queues (
-      org_id ${text} primary key,
+      org_id ${text} not null,
+      lane ${text} not null,
       provisional ${integer} not null,
       ready ${integer} not null,
       running ${integer} not null,
-      served_at ${integer} not null,
-      kept_bytes ${integer} not null
+      turn_at ${integer} not null,
+      kept_bytes ${integer} not null,
+      primary key (org_id, lane)
     )`,
-    'create index run_queues_waiting on run_queues (served_at) where ready > 0',
+    'create index run_queues_waiting on run_queues (lane, running, turn_at) where ready > 0',
 
     // What listens to what: extensions of the canonical commit, and steps of workflows that wait for an event.
     `create table run_triggers (
@@ -149,8 +153,8 @@ export const runsAndDaemons: Migration = {
     'create unique index daemons_name on daemons (repo_id, name)',
     'create index daemons_listening on daemons (repo_id, event_types) where event_types is not null',
     'create index daemons_run on daemons (run_id) where run_id is not null',
-    'create index daemons_due on daemons (due_at)',
+    'create index daemons_due on daemons (due_at, org_id)',
     'create index daemons_set on daemons (set_at)',
-    'create index daemons_org on daemons (org_id)',
+    'create index daemons_org on daemons (org_id, due_at)',
   ],
 }

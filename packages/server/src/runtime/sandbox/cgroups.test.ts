@@ -46,6 +46,8 @@ describe('control groups', () => {
     await writeFile(file('pids.events'), 'max 0\n')
     const counted = { memoryBytes: 512, wasOutOfMemory: true, wasOutOfProcesses: false }
     assert.deepEqual(await group.count(), counted)
+    await group.giveWay()
+    assert.equal(readFileSync(file('cpu.weight'), 'utf8'), '10')
   })
 
   it('of the first version are one for each thing that is counted', async () => {
@@ -59,11 +61,14 @@ describe('control groups', () => {
       ['sys/fs/cgroup/memory/user/session', 'sys/fs/cgroup/pids', 'sys/fs/cgroup/cpu,cpuacct'],
     )
     const groups = await findControlGroups(there.path)
-    const { joinFiles } = await groups.open(limits)
+    const { joinFiles, giveWay } = await groups.open(limits)
     assert.equal(joinFiles.length, 3)
     const memory = joinFiles.find((file) => file.includes('/memory/user/session/trellis-sandbox-')) ?? ''
     const limit = readFileSync(memory.replace(/cgroup\.procs$/, 'memory.limit_in_bytes'), 'utf8')
     assert.equal(limit, '1000')
+    await giveWay()
+    const processors = joinFiles.find((file) => file.includes('/cpu,cpuacct/')) ?? ''
+    assert.equal(readFileSync(processors.replace(/cgroup\.procs$/, 'cpu.shares'), 'utf8'), '102')
   })
 
   it('are done without where none can be made', async () => {

@@ -24,6 +24,8 @@ export interface Group {
   /** A process that writes 0 into them is in it, with all that it starts. */
   joinFiles: readonly string[]
   count(): Promise<Counted>
+  /** From now on whatever else wants the processors goes first. */
+  giveWay(): Promise<void>
   /** When its processes have ended. */
   remove(): Promise<void>
 }
@@ -85,7 +87,12 @@ async function openGroup(places: readonly Place[], limits: GroupLimits): Promise
     await remove()
     throw error
   }
-  return { joinFiles: made.map(({ path }) => join(path, 'cgroup.procs')), count: () => count(made), remove }
+  return {
+    joinFiles: made.map(({ path }) => join(path, 'cgroup.procs')),
+    count: () => count(made),
+    giveWay: () => giveWay(made),
+    remove,
+  }
 }
 
 async function makeGroup({ version, path, controllers }: Place, limits: GroupLimits): Promise<void> {
@@ -97,6 +104,17 @@ async function makeGroup({ version, path, controllers }: Place, limits: GroupLim
   // Where there is no swap there is no such file.
   const swap = version === 1 ? 'memory.memsw.limit_in_bytes' : 'memory.swap.max'
   await set(swap, version === 1 ? limits.memoryBytes : 0).catch(() => {})
+}
+
+/** A tenth of what one gets that has just begun. */
+const LITTLE = { 1: ['cpu.shares', '102'], 2: ['cpu.weight', '10'] } as const
+
+async function giveWay(places: readonly Place[]): Promise<void> {
+  for (const { version, path, controllers } of places) {
+    const [file, share] = LITTLE[version]
+    // May be missing from what was handed over.
+    if (controllers.includes('cpu')) await writeFile(join(path, file), share).catch(() => {})
+  }
 }
 
 async function count(places: readonly Place[]): Promise<Counted> {

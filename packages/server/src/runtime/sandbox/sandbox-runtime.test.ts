@@ -77,7 +77,7 @@ describe('the sandbox', { concurrency: true }, () => {
       const first = fs.readFileSync('/proc/1/environ', 'latin1') + fs.readFileSync('/proc/1/cmdline', 'latin1')
       const perl = (script) => sh('perl -e \\'' + script + '; print "$!"\\'').stdout
       return {
-        who: [os.userInfo().username, process.getuid(), os.hostname(), os.getPriority()],
+        who: [os.userInfo().username, process.getuid(), os.hostname(), os.getPriority(), Number(fs.readFileSync('/proc/self/oom_score_adj', 'latin1'))],
         env: Object.keys(process.env).sort(),
         read: await Promise.all(['link', 'up', '/etc/shadow', '/proc/${process.pid}/environ'].map(read)),
         folders: ['/root', '/home', '/var', '/srv', '/opt', '/sys', '/tmp/node', ${JSON.stringify(sandboxes.directory)}].filter((path) => fs.existsSync(path)),
@@ -103,7 +103,7 @@ describe('the sandbox', { concurrency: true }, () => {
     assert.deepEqual(ran.outcome, {
       kind: 'returned',
       output: {
-        who: ['sandbox', 1000, 'sandbox', 5],
+        who: ['sandbox', 1000, 'sandbox', 5, 1000],
         env: ['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'USER'],
         read: ['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
         ...{ folders: [], files: [], inherited: [], childs: [], strangers: [], first: false },

@@ -1,6 +1,5 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { createPlaces, NoPlace } from '../../platform/places.ts'
 import type { Host, Job, Outcome, Runtime } from '../runtime.ts'
 import { createStackReaders, type ReadStack } from '../worker/stacks.ts'
 import { INSIDE, type Launch } from './command.ts'
@@ -11,10 +10,6 @@ import { type CheckOut, createTrees, type Tree, TreeRefused } from './trees.ts'
 interface SandboxRuntimeOptions extends SessionLimits {
   sandbox: Sandbox
   checkOut: CheckOut
-  /** Runs at once. More wait in line, each organization in turn. */
-  concurrency: number
-  /** How long a run waits for its turn. */
-  waitMs: number
   openFiles: number
   /** Of trees that are kept for the next run of the same commit. */
   treeBytes: number
@@ -22,15 +17,15 @@ interface SandboxRuntimeOptions extends SessionLimits {
 }
 
 export interface SandboxRuntime extends Runtime {
-  readonly running: number
-  readonly waiting: number
   readonly treeCounts: Readonly<{ made: number; found: number }>
 }
 
-/** Runs modules under Node, each in namespaces of its own with the files of its commit. */
+/**
+ * Runs modules under Node, each in namespaces of its own with the files of its commit, and as many at once as it is asked
+ * to: whoever asks has a bound.
+ */
 export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRuntime {
-  const { sandbox, concurrency, waitMs, checkOut } = options
-  const places = createPlaces({ size: concurrency, maxWaitMs: waitMs })
+  const { sandbox, checkOut } = options
   const trees = createTrees({
     ...{ directory: join(sandbox.directory, 'trees'), checkOut, owner: sandbox.confinement.uid },
     maxBytes: options.treeBytes,
@@ -76,24 +71,16 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
     const { commitSha } = job.run
     if (typeof commitSha !== 'string') throw new TypeError('A run in the sandbox is one of a commit')
     try {
-      using _place = await places.acquire({ id: job.orgId }, signal)
       using tree = await trees.use({ repoId: job.repoId, commitSha }, signal)
       return await inTree(job, host, tree, signal)
     } catch (error) {
       if (signal.aborted) return { kind: 'not begun', reason: 'It was cancelled' }
-      if (error instanceof NoPlace) return { kind: 'not begun', reason: 'No sandbox came free' }
       if (error instanceof TreeRefused) return { kind: 'ended', error: error.message }
       throw error
     }
   }
 
   return {
-    get running() {
-      return places.running
-    },
-    get waiting() {
-      return places.depth
-    },
     treeCounts: trees.counts,
 
     async run(job, host, signal) {

@@ -11,6 +11,8 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
+# Where the machine runs out of memory, the server is not what goes.
+echo 1000 2> /dev/null > /proc/self/oom_score_adj || :
 ulimit -c 0
 ulimit -n "$OPEN_FILES"
 stage=$RUN/stage
