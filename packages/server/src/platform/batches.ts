@@ -5,7 +5,7 @@ import { type Stopwatch, systemStopwatch } from './clock.ts'
 const SHARE_MS = 1.5
 /** To commit takes about as long again, and is not measured. */
 const RESTS = 2
-const LONGEST_REST_MS = 30
+const LONGEST_REST_MS = 10
 /** To begin and end a transaction takes as long as some rows do. */
 const LEAST = 20
 const MOST = 500
