@@ -279,8 +279,8 @@ onEachDatabase('extensions at a ref', (create) => {
   })
 })
 
-describe('extensions and records that are switched off', () => {
-  const host = useHost(createSqlite, { TRELLIS_EXTENSIONS: 'off', TRELLIS_RECORDS: 'off' })
+describe('extensions that are switched off, and records with them', () => {
+  const host = useHost(createSqlite, { TRELLIS_EXTENSIONS: 'off' })
 
   it('are told to be', async () => {
     const row = { name: 'any', record: 'task', id: 'rec_1', revision: 1, data: {} }

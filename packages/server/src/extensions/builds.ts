@@ -20,6 +20,10 @@ import * as store from './store.ts'
 const MAX_BUNDLE_BYTES = 4 * 1024 * 1024
 /** For all that one request has to build: what is not done by then is done the next time. */
 const REQUEST_MS = 60_000
+/** Most of what a build takes is waiting for other processes. */
+const AT_ONCE = 2
+/** To begin a turn takes as long as a small build does. */
+const TURN_MS = 500
 /** A build that took too long may have been unlucky. */
 const RETRY_MS = 10 * 60_000
 const FITTING_KEPT = 20_000
@@ -40,6 +44,20 @@ interface BuiltModule {
   bytes: number
   storedBytes: number
   problems?: undefined
+}
+
+interface BuildRequest {
+  repo: RepoRow
+  commit: Oid
+  modules: readonly Module[]
+  signal: AbortSignal
+}
+
+interface BuildListener {
+  /** Asked before each: no other is begun then. */
+  isOver(): boolean
+  shallRemember?(module: Module): boolean
+  onBuilt(module: Module, built: Built): void | Promise<void>
 }
 
 export type Built = BuiltModule | { problems: Problem[] }
@@ -67,30 +85,58 @@ export function createBuilds(deps: {
   /** Whether what a build has seen outside of its folder is in a commit: neither changes any more. */
   const fitting = createRecent<string, boolean>({ maxEntries: FITTING_KEPT })
 
-  /** Builds anew, whatever is known. */
-  async function build(
-    repo: RepoRow,
-    commit: Oid,
-    module: Module,
-    { signal, remember: shallRemember = true }: { signal: AbortSignal; remember?: boolean },
-  ): Promise<Built> {
+  /** Builds anew, whatever is known. Each module is begun before those behind it, unless it is over by then. */
+  async function buildEach(
+    { repo, commit, modules, signal }: BuildRequest,
+    { isOver, shallRemember = () => true, onBuilt }: BuildListener,
+  ): Promise<void> {
     await requireRoom(room)
-    using _slot = await pool.acquire({ id: repo.org_id, isProvisional: repo.expires_at !== null }, signal)
-    const { outcome, inputs } = await repositories.withGit(repo, signal, (opened) =>
-      withObjects(opened, async (objects) => {
-        const { answer, inputs } = createSources(objects, commit)
-        const { entry, runtime } = module
-        const outcome = await builder.build({ entry, runtime, answer, signal }).catch((error: unknown) => {
-          throw error instanceof BuilderUnavailable
-            ? new Fault('EXTENSION_BUILD_UNAVAILABLE', { name: repo.name }, { cause: error })
-            : error
-        })
-        return { outcome, inputs }
-      }),
-    )
-    const built = await judge(module, outcome)
-    if (shallRemember) await remember(module, inputs, built, 'gaveUp' in outcome)
-    return built
+    const left = [...modules]
+    let hasFailed = false
+    const isDone = () => left.length === 0 || hasFailed || isOver()
+
+    /** One after the other, with one process that reads the commit, for no longer than others can wait. */
+    async function buildSome(objects: ObjectReader): Promise<void> {
+      const begun = stopwatch()
+      while (!isDone() && stopwatch() - begun < TURN_MS) {
+        const module = left.shift() as Module
+        const { built, inputs, mayRetry } = await buildOne({ repo, commit, signal }, module, objects)
+        if (shallRemember(module)) await remember(module, inputs, built, mayRetry)
+        await onBuilt(module, built)
+      }
+    }
+
+    async function buildInTurns(): Promise<void> {
+      const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+      try {
+        while (!isDone()) {
+          using _slot = await pool.acquire(owner, signal)
+          await repositories.withGit(repo, signal, (opened) => withObjects(opened, buildSome))
+        }
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+
+    const turns = Array.from({ length: Math.min(AT_ONCE, left.length) }, buildInTurns)
+    const ends = await Promise.allSettled(turns)
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
+  async function buildOne(
+    { repo, commit, signal }: Omit<BuildRequest, 'modules'>,
+    module: Module,
+    objects: ObjectReader,
+  ): Promise<{ built: Built; inputs: Inputs; mayRetry: boolean }> {
+    const { answer, inputs } = createSources(objects, commit, module)
+    const { entry, runtime } = module
+    const outcome = await builder.build({ entry, runtime, answer, signal }).catch((error: unknown) => {
+      throw error instanceof BuilderUnavailable
+        ? new Fault('EXTENSION_BUILD_UNAVAILABLE', { name: repo.name }, { cause: error })
+        : error
+    })
+    return { built: await judge(module, outcome), inputs, mayRetry: 'gaveUp' in outcome }
   }
 
   async function judge({ entry }: Module, outcome: BuildOutcome): Promise<Built> {
@@ -179,7 +225,7 @@ export function createBuilds(deps: {
 
   return {
     recall,
-    build,
+    buildEach,
 
     /** All of the modules, built where that is not known yet. */
     async ensure(
@@ -191,13 +237,20 @@ export function createBuilds(deps: {
       const known = await recall(repo, commit, modules, signal)
       const missing = modules.filter((module) => !known.has(module))
       const begun = stopwatch()
+      await buildEach(
+        { repo, commit, modules: missing, signal },
+        {
+          isOver: () => stopwatch() - begun > REQUEST_MS,
+          onBuilt: (module, built) => {
+            known.set(module, built)
+          },
+        },
+      )
       for (const module of missing)
-        known.set(
-          module,
-          stopwatch() - begun > REQUEST_MS
-            ? { problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }] }
-            : await build(repo, commit, module, { signal }),
-        )
+        if (!known.has(module))
+          known.set(module, {
+            problems: [{ path: module.entry, message: 'This has not been built yet: ask again' }],
+          })
       return known
     },
   }

@@ -108,6 +108,11 @@ describe('extension.json', () => {
       assert.deepEqual(pathsIn({ ...base, [key]: 1 }), [`#/${key}`])
   })
 
+  it('has no numbers that could not be given back', () => {
+    assert.deepEqual(pathsIn('{"version":1e999,"name":"triage"}'), ['#/version'])
+    assert.deepEqual(pathsIn('{"version":{"at":[1,-1e400]},"name":"triage"}'), ['#/version/at/1'])
+  })
+
   it('survives what is not JSON, too deep, or wrong in too many places', () => {
     assert.match(problemsIn('{')[0] ?? '', /^ This is not JSON/)
     assert.match(

@@ -22,7 +22,8 @@ import { createCommitReader } from './reading.ts'
 import { createExtensionsService } from './service.ts'
 import { createSurveys } from './surveys.ts'
 
-const BUILDS_AT_ONCE = 2
+const BUILDS_AT_ONCE = 3
+const BUILDS_PER_ORG = 2
 const BUILD_MS = 5_000
 const PRUNE_EVERY_MS = 60 * 60_000
 /** Which part of the room for bundles may be filled before somebody looks. */
@@ -56,7 +57,7 @@ export function createExtensionsModule(needs: ExtensionsNeeds) {
   const bundles = createBundleFiles(dataDir)
   const builder = createBuilder({ timeoutMs: BUILD_MS })
   // One organization leaves room for others, however much it has to build.
-  const pool = createPlaces({ size: BUILDS_AT_ONCE, perOwner: 1 })
+  const pool = createPlaces({ size: BUILDS_AT_ONCE, perOwner: BUILDS_PER_ORG })
   const maxBytes = config.extensions.bundleCacheBytes
   const hints = createHints()
   let storedBytes = 0

@@ -25,14 +25,21 @@ export function createRebuild({ builds, bundles }: { builds: Builds; bundles: Bu
   return async (repo, commit, modules, signal) => {
     const known = await builds.recall(repo, commit, modules, signal)
     const all = new Map<Module, Built>()
-    for (const module of modules) {
-      // What is recorded stays as it is until it has been compared.
-      const built = await builds.build(repo, commit, module, { signal, remember: !known.has(module) })
-      await requireSame(repo, module, known.get(module), built)
-      all.set(module, built)
-      // Nothing is promoted then: the rest need not be built.
-      if (built.problems) break
-    }
+    let isBroken = false
+    await builds.buildEach(
+      { repo, commit, modules, signal },
+      {
+        // Nothing is promoted then: the rest need not be built.
+        isOver: () => isBroken,
+        // What is recorded stays as it is until it has been compared.
+        shallRemember: (module) => !known.has(module),
+        onBuilt: async (module, built) => {
+          await requireSame(repo, module, known.get(module), built)
+          all.set(module, built)
+          isBroken ||= built.problems !== undefined
+        },
+      },
+    )
     return all
   }
 }

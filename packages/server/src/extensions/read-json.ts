@@ -13,12 +13,12 @@ export function readJson(bytes: Uint8Array): Read {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8'
     return { problems: [{ at: [], message: `This is not JSON: ${reason}` }] }
   }
-  const problem = tooDeepOrSpecial(value)
+  const problem = firstProblem(value)
   return problem ? { problems: [problem] } : { value }
 }
 
 /** Without recursion: what is to be found out is whether recursion would be safe. */
-function tooDeepOrSpecial(root: unknown): JsonProblem | undefined {
+function firstProblem(root: unknown): JsonProblem | undefined {
   const open: { value: unknown; at: PropertyKey[] }[] = [{ value: root, at: [] }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, at } = next
@@ -27,6 +27,8 @@ function tooDeepOrSpecial(root: unknown): JsonProblem | undefined {
     for (const [key, item] of Object.entries(value)) {
       const below = [...at, Array.isArray(value) ? Number(key) : key]
       if (key === '__proto__') return { at: below, message: 'Unknown key' }
+      if (typeof item === 'number' && !Number.isFinite(item))
+        return { at: below, message: 'This number is too large: it cannot be given back' }
       if (typeof item === 'object') open.push({ value: item, at: below })
     }
   }

@@ -21,7 +21,12 @@ const WRITTEN_AS: Record<string, string[]> = {
 export type Inputs = ReadonlyMap<string, Oid | null>
 
 /** The files of a commit as imports find them, within the bounds of one build. */
-export function createSources(objects: ObjectReader, commit: Oid): { answer: Answer; inputs: Inputs } {
+export function createSources(
+  objects: ObjectReader,
+  commit: Oid,
+  /** The folder of the module. */
+  { path: folderPath, folder }: { path: string; folder: Oid },
+): { answer: Answer; inputs: Inputs } {
   const directories = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
   const inputs = new Map<string, Oid | null>()
   const read = new Map<string, Promise<Buffer>>()
@@ -31,7 +36,9 @@ export function createSources(objects: ObjectReader, commit: Oid): { answer: Ans
   async function readDirectory(path: string): Promise<ReadonlyMap<string, TreeEntry>> {
     const at = path === '.' ? undefined : parseTreePath(path)
     if (at === undefined && path !== '.') return new Map()
-    const entries = await objects.findDirectory(commit, at as TreePath | undefined)
+    const entries = await (path === folderPath
+      ? objects.findTree(folder)
+      : objects.findDirectory(commit, at as TreePath | undefined))
     return new Map((entries ?? []).flatMap((entry) => (entry.rawName ? [] : [[entry.name, entry]])))
   }
 

@@ -17,12 +17,12 @@ describe('batches', () => {
   }
 
   it('grow while they take less than their share, and no further', async () => {
-    assert.deepEqual(await sizesOf(0, 0, 0, 0, 0, 0), [50, 100, 200, 400, 500, 500])
-    assert.deepEqual(await sizesOf(0.02, 0.02, 0.02, 0.02), [50, 100, 150, 150])
+    assert.deepEqual(await sizesOf(0, 0, 0, 0, 0, 0, 0), [20, 40, 80, 160, 320, 500, 500])
+    assert.deepEqual(await sizesOf(0.02, 0.02, 0.02, 0.02), [20, 40, 75, 75])
   })
 
   it('shrink where they take more, to a few', async () => {
-    assert.deepEqual(await sizesOf(0, 0, 0, 0.01, 0.02, 1, 1), [50, 100, 200, 400, 300, 150, 75])
-    assert.deepEqual(await sizesOf(9, 9, 9), [50, 50, 50])
+    assert.deepEqual(await sizesOf(0, 0, 0, 0.01, 0.02, 1, 1), [20, 40, 80, 160, 150, 75, 38])
+    assert.deepEqual(await sizesOf(9, 9, 9), [20, 20, 20])
   })
 })

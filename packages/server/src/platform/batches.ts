@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Stopwatch, systemStopwatch } from './clock.ts'
 
 /** How long one transaction of many may take: whoever writes meanwhile waits for it. */
-const SHARE_MS = 3
-const LONGEST_REST_MS = 30
+const SHARE_MS = 1.5
+/** To commit takes about as long again, and is not measured. */
+const RESTS = 2
+const LONGEST_REST_MS = 10
 /** To begin and end a transaction takes as long as some rows do. */
-const LEAST = 50
+const LEAST = 20
 const MOST = 500
 
 /**
@@ -29,6 +31,6 @@ export function createBatches(stopwatch: Stopwatch = systemStopwatch) {
       }
     },
 
-    rest: (): Promise<void> => sleep(Math.min(tookMs, LONGEST_REST_MS)),
+    rest: (): Promise<void> => sleep(Math.min(RESTS * tookMs, LONGEST_REST_MS)),
   }
 }

@@ -151,7 +151,11 @@ export const settings = {
     '30',
     wholeNumber(1, 36_500),
   ),
-  TRELLIS_EXTENSIONS: defaulted('Whether there are extensions.', 'on', oneOf('on', 'off')),
+  TRELLIS_EXTENSIONS: defaulted(
+    'Whether there are extensions, and with them their records, runs, daemons and secrets.',
+    'on',
+    oneOf('on', 'off'),
+  ),
   TRELLIS_RECORDS: defaulted(
     'Whether rows of records can be read and written. What is promoted changes their schemas also while they cannot.',
     'on',

@@ -66,7 +66,7 @@ export function typeProblem(type: FieldType, value: unknown): string | undefined
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'json':
-      return isShallow(value) ? undefined : `must be JSON of at most ${MAX_JSON_DEPTH} levels`
+      return jsonProblem(value)
   }
 }
 
@@ -96,16 +96,18 @@ function isLonger(text: string, maxLength: number): boolean {
 }
 
 /** Without recursion: what is nested too deeply would end it. */
-function isShallow(value: unknown): boolean {
+function jsonProblem(value: unknown): string | undefined {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_JSON_DEPTH) return false
-    level = level.flatMap((one) => {
-      if (typeof one !== 'object' || one === null) return []
-      return Array.isArray(one) ? one : Object.values(one)
-    })
+    // `1e400` is a number in JSON and none that could be given back.
+    if (level.some((one) => typeof one === 'number' && !Number.isFinite(one)))
+      return 'must have no number beyond what can be kept, which is about 1.8e308'
+    const containers = level.filter((one) => typeof one === 'object' && one !== null)
+    if (containers.length > 0 && depth === MAX_JSON_DEPTH)
+      return `must be JSON of at most ${MAX_JSON_DEPTH} levels`
+    level = containers.flatMap((one): unknown[] => (Array.isArray(one) ? one : Object.values(one as object)))
   }
-  return true
+  return undefined
 }
 
 /** Orders text by code point, as both databases do; `<` goes by UTF-16 and would put some pairs the other way round. */

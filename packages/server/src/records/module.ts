@@ -17,9 +17,8 @@ interface RecordsNeeds extends Base {
 export function createRecordsModule(needs: RecordsNeeds) {
   const { config } = needs
   // Schemas follow what is promoted also while nobody gets at the rows: what is in force would be wrong afterwards.
-  const records = config.records.enabled
-    ? createRecordsService({ ...needs, limits: config.limits })
-    : undefined
+  const isOn = config.records.enabled && config.extensions.enabled
+  const records = isOn ? createRecordsService({ ...needs, limits: config.limits }) : undefined
   return {
     services: { records, recordMigrations: createRecordMigrations(needs) },
     handlers: { records: recordsHandlers(records) },

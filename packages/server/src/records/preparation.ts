@@ -58,6 +58,8 @@ export interface Preparation {
 const FIRST_STRIDE = 100
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
+/** Far more often than whoever looks for what was given up. */
+const TOUCH_EVERY_MS = 60_000
 
 /** Why a row, as the schema in force has it, cannot take the next one: what was counted, and whatever else. */
 function problemOf({ checks, schema, changes }: Preparation, data: Data): string | undefined {
@@ -80,6 +82,12 @@ export function createPreparations({
     const row = await store.lockCollection(tx, collectionId)
     if (row?.version !== version) throw new StalePreparation()
     return readCollection(row)
+  }
+
+  /** Says that it goes on: upkeep removes what does not. */
+  async function touchIn(tx: Tx, { fresh }: Preparation, now: number): Promise<void> {
+    const ids = fresh.map(({ id }) => id)
+    await entryStore.setIndexState(tx, ids, { from: 'preparing', to: 'preparing', now })
   }
 
   /** Looks at the next rows that were written, and writes their entries. With the collection locked. */
@@ -181,12 +189,15 @@ export function createPreparations({
       const batches = createBatches()
       // Where writers are faster, each lap is run in longer strides than the one before, until they are not.
       const lap = { to: preparation.begunAt, stride: 0 }
+      let touchedAt = clock()
       for (let isLast = !preparation.looksAtRows; !isLast; ) {
         signal?.throwIfAborted()
-        const fresh = preparation.fresh.map(({ id }) => id)
+        const now = clock()
+        const isTouching = now - touchedAt >= TOUCH_EVERY_MS
+        if (isTouching) touchedAt = now
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
-          await entryStore.setIndexState(tx, fresh, { from: 'preparing', to: 'preparing', now: clock() })
+          if (isTouching) await touchIn(tx, preparation, now)
           const look = (most: number) =>
             lookIn(tx, preparation, { collection, most: Math.max(most, lap.stride) })
           return { ...(await batches.take(look)), written: collection.row.changes }

@@ -141,6 +141,30 @@ onEachDatabase('records', (create) => {
     )
   })
 
+  it('lead to rows that are there when they are written', async () => {
+    const name = await promoted(task)
+    const [target, other] = [await add(name, { title: 'a' }), await add(name, { title: 'b' })]
+    const row = await add(name, { title: 'c', parent: target.id })
+    await client().records.delete({ name, record, id: target.id, revision: 1 })
+    const update = (revision: number, data: object) =>
+      call('update', { name, record, id: row.id, revision, data })
+    assertInvalid(await update(1, { title: 'd', parent: target.id }), ['data', 'parent'])
+    // What does not write the ref is not held up by it.
+    assert.equal((await update(1, { title: 'd' })).body.data.parent, target.id)
+    assert.equal((await update(2, { parent: other.id })).body.data.parent, other.id)
+  })
+
+  it('keep keys of JSON that mean something to JavaScript', async () => {
+    const name = await promoted(task)
+    const data = '{"title":"a","meta":{"__proto__":{"x":[]},"constructor":1}}'
+    const { id } = (await call('create', { name, record, data: JSON.parse(data) })).body
+    const read = await call('get', { name, record, id })
+    assert.deepEqual(Object.entries(read.body.data.meta), [
+      ['__proto__', { x: [] }],
+      ['constructor', 1],
+    ])
+  })
+
   it('leave no entry behind, and take no room for what is gone', async () => {
     const entries = await entryCount()
     const name = await promoted(task)

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 export async function relationIssues(
   tx: Tx,
   { row: { repo_id: repoId }, schema, indexes }: Collection,
-  { seq, before, data }: { seq: number; before?: Data; data: Data },
+  { seq, before, given, data }: { seq: number; before?: Data; given: Data; data: Data },
 ): Promise<Issue[]> {
   const isNew = (name: string) => valueIn(data, name) !== (before && valueIn(before, name))
   const issues: Issue[] = []
@@ -21,7 +21,9 @@ export async function relationIssues(
   }
   for (const [name, { type, record = '' }] of schema.fields) {
     const id = valueIn(data, name)
-    if (type === 'ref' && typeof id === 'string' && isNew(name) && !(await isThere(tx, repoId, record, id)))
+    // The row it leads to may have gone since. That is for whoever writes the ref again, not for other changes.
+    const isWritten = Object.hasOwn(given, name)
+    if (type === 'ref' && typeof id === 'string' && isWritten && !(await isThere(tx, repoId, record, id)))
       issues.push(at(name, `leads to no ${record}`))
   }
   return issues

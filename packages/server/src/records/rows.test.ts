@@ -23,8 +23,13 @@ const { schema } = parseSchema({
 })
 if (!schema) throw new Error('a broken schema')
 
-const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])
+const deep = (levels: number, inside: unknown = 1): unknown =>
+  levels === 0 ? inside : [deep(levels - 1, inside)]
 const parsed = (json: string): Data => JSON.parse(json)
+
+const least = { title: 'a', status: 'open', priority: 3 }
+const tooDeep = 'meta must be JSON of at most 64 levels'
+const tooLarge = 'meta must have no number beyond what can be kept, which is about 1.8e308'
 
 const made: [title: string, given: Data, expected: Data | string[]][] = [
   ['the least', { title: 'a' }, { title: 'a', status: 'open', priority: 3 }],
@@ -70,7 +75,17 @@ const made: [title: string, given: Data, expected: Data | string[]][] = [
     { title: 'a', priority: 2.5, due: 2 ** 53 },
     ['priority must be an integer', 'due must be a time in Unix milliseconds, an integer'],
   ],
-  ['JSON that is too deep', { title: 'a', meta: deep(65) }, ['meta must be JSON of at most 64 levels']],
+  ['JSON of 64 levels', { title: 'a', meta: deep(64) }, { ...least, meta: deep(64) }],
+  ['64 levels of nothing', { title: 'a', meta: deep(63, []) }, { ...least, meta: deep(63, []) }],
+  ['JSON that is too deep', { title: 'a', meta: deep(65) }, [tooDeep]],
+  ['too many levels of nothing', { title: 'a', meta: deep(64, {}) }, [tooDeep]],
+  ['a number that JSON could not give back', parsed('{"title":"a","meta":1e400}'), [tooLarge]],
+  ['such a number inside', parsed('{"title":"a","meta":{"x":[-1e999]}}'), [tooLarge]],
+  [
+    'a key inside of JSON that means something to JavaScript',
+    parsed('{"title":"a","meta":{"__proto__":{"x":1}}}'),
+    { ...least, ...parsed('{"meta":{"__proto__":{"x":1}}}') },
+  ],
   [
     'prototypes',
     parsed('{"title":"a","__proto__":{"x":1},"toString":1,"hasOwnProperty":2}'),

@@ -115,7 +115,7 @@ export function createRecordsService(deps: RecordsDeps) {
       const { data, issues } = newData(schema, given)
       refuseOne(issues, i)
       const seq = changes + 1 + i
-      refuseOne(await relationIssues(tx, collection, { seq, data }), i)
+      refuseOne(await relationIssues(tx, collection, { seq, given, data }), i)
       const id = newId('rec')
       const json = JSON.stringify(data)
       refuseOne(sizeIssues(json), i)
@@ -250,7 +250,7 @@ export function createRecordsService(deps: RecordsDeps) {
         const before = upgraded(JSON.parse(old.data), old.version, collection.upgrades)
         const { data, issues, transitions } = changedData(collection.schema, before, input.data)
         refuse(issues)
-        refuse(await relationIssues(tx, collection, { seq: old.seq, before, data }))
+        refuse(await relationIssues(tx, collection, { seq: old.seq, before, given: input.data, data }))
         const json = JSON.stringify(data)
         refuse(sizeIssues(json))
         const entries = entriesOf(collection.indexes, old, data)

@@ -13,6 +13,7 @@ import {
   Transaction,
 } from 'kysely'
 import { type Direct, runDirectly } from '../prepared.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection, type SqliteResult } from './connection.ts'
 import { SqliteWriter, type WriterTurn } from './writer.ts'
 
@@ -91,12 +92,15 @@ class SqliteDriver implements Driver, Direct {
   readonly #writing: SqliteConnection
   readonly #reading: SqliteConnection
   readonly #writer: SqliteWriter
+  readonly #checkpoints: Checkpoints
   #isClosed = false
 
   constructor(path: string) {
     this.#writing = new SqliteConnection(path, { readOnly: false })
     this.#reading = new SqliteConnection(path, { readOnly: true })
-    this.#writer = new SqliteWriter(this.#writing)
+    const checkpoints = new Checkpoints(path, this.#writing)
+    this.#checkpoints = checkpoints
+    this.#writer = new SqliteWriter(this.#writing, { onCommitted: () => checkpoints.committed() })
   }
 
   run(sql: string, parameters: readonly unknown[]): unknown[] {
@@ -127,6 +131,7 @@ class SqliteDriver implements Driver, Direct {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#writer.flush()
+    await this.#checkpoints.close()
     this.#reading.close()
     this.#writing.close()
   }

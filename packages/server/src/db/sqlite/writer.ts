@@ -19,13 +19,15 @@ interface Group {
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
+  readonly #onCommitted: () => void
   readonly #waiting: (() => void)[] = []
   #busy = false
   #group: Group | undefined
   #endOfTurn: NodeJS.Immediate | undefined
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, { onCommitted }: { onCommitted(): void }) {
     this.#connection = connection
+    this.#onCommitted = onCommitted
   }
 
   /** Waits for its turn to write. The turn must be ended, with `commit` or `rollback`. */
@@ -78,11 +80,13 @@ export class SqliteWriter {
   #commit(group: Group): void {
     try {
       this.#connection.run('commit')
-      this.#group = undefined
-      group.committed.resolve()
     } catch (error) {
       this.#abandon(group, error)
+      return
     }
+    this.#group = undefined
+    group.committed.resolve()
+    this.#onCommitted()
   }
 
   /** On a full or broken disk SQLite may have rolled back everything by itself. */

@@ -1,11 +1,10 @@
 import type { PublishedSchemas } from '../../extensions/published-schemas.ts'
-import { generateOpenApi } from '../api/openapi.ts'
-import type { OpenApiDocument } from '../api/openapi-document.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
+import { createApiDocuments } from './documents.ts'
 import { pageCss } from './layout.ts'
 import { type Limits, presentLimits } from './limits.ts'
-import { referenceCss, referencePage } from './reference.ts'
+import { referenceCss } from './reference.ts'
 
 interface PageRoutesDeps {
   baseUrl: string
@@ -26,11 +25,7 @@ const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-contro
 /** Everything that is read with GET at a path of its own. */
 export function createPageRoutes(deps: PageRoutesDeps): Routes {
   const { baseUrl, limits, whyUnready, problems, metrics, descriptorSchemas } = deps
-  let document: Promise<OpenApiDocument> | undefined
-  const openApi = () => {
-    document ??= generateOpenApi(baseUrl)
-    return document
-  }
+  const documents = createApiDocuments(baseUrl)
 
   return {
     'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
@@ -45,13 +40,15 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
     'GET /metrics': metrics,
     'GET /limits': (exchange) => sendJson(exchange, 200, presentLimits(limits)),
     'GET /openapi.json': async (exchange) =>
-      sendJson(exchange, 200, await openApi(), { 'cache-control': 'public, max-age=300' }),
+      send(exchange, 200, 'application/json; charset=utf-8', (await documents()).openApi, {
+        'cache-control': 'public, max-age=300',
+      }),
     'GET /schemas/extension.json': (exchange) =>
       sendJson(exchange, 200, descriptorSchemas.extension, READ_BY_EDITORS),
     'GET /schemas/webhook.json': (exchange) =>
       sendJson(exchange, 200, descriptorSchemas.webhook, READ_BY_EDITORS),
     'GET /reference': async (exchange) =>
-      send(exchange, 200, 'text/html; charset=utf-8', referencePage(await openApi()), {
+      send(exchange, 200, 'text/html; charset=utf-8', (await documents()).reference, {
         'content-security-policy': PAGE_POLICY,
         'cache-control': 'public, max-age=300',
       }),
