@@ -65,9 +65,9 @@ export function createExecution(deps: ExecutingDeps) {
       verdict = failed(error instanceof Fault ? error.message : 'It could not be run: the server failed')
     }
     if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
-    else if (hold.abort.aborted && verdict.status === 'failed') {
+    else if ((hold.abort.aborted || !hold.isHeld()) && verdict.status === 'failed') {
       if (await release(run, hold.workerId)) return
-      verdict = failed('The server was stopped before it ended')
+      verdict = failed('The server was stopped, or was silent for too long, before it ended')
     }
     await end(run, hold, verdict, log)
   }
