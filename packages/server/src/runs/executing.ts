@@ -9,6 +9,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Blank, createBlank } from './blanking.ts'
+import { InOtherHands } from './cancels.ts'
 import { ancestorsOf } from './causes.ts'
 import type { RunLog, RunLogs } from './logging.ts'
 import { judge, type Verdict } from './outcomes.ts'
@@ -64,6 +65,8 @@ export function createExecution(deps: ExecutingDeps) {
         complain('a run could not be run', { error, run: run.id })
       verdict = failed(error instanceof Fault ? error.message : 'It could not be run: the server failed')
     }
+    // Also when it is the same worker that has it again.
+    if (cancelled.reason instanceof InOtherHands) return
     if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
     else if ((hold.abort.aborted || !hold.isHeld()) && verdict.status === 'failed') {
       if (await release(run, hold.workerId)) return
