@@ -121,6 +121,14 @@ onEachDatabase('workflows in workerd', (create) => {
           })
           return { first, second }`,
       },
+      waits: {
+        declares: { runtime: 'workflow', capabilities: ['repo:read'] },
+        does: `
+          await ctx.step.do('first', async () => ctx.log('begun'))
+          while (!(await ctx.repo.branches()).some(({ name }) => name === 'go'))
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          return 'gone on'`,
+      },
       gives: {
         declares: { runtime: 'workflow' },
         does: `return ctx.step.do('fails', async () => { throw new TypeError('never') })`,
@@ -205,6 +213,16 @@ onEachDatabase('workflows in workerd', (create) => {
     assert.deepEqual([ended.status, ended.output], ['succeeded', { first: 1, second: 2 }])
     const said = (await world.log(run.id)).filter((line) => line.startsWith('run.log'))
     assert.deepEqual(said, ['run.log in the first', 'run.log in the second', 'run.log in the second'])
+  })
+
+  it('go on when their server was silent for so long that others might have taken them', async () => {
+    const { run } = await world.ok('runs/dispatch', { name: 'flows', extension: 'waits', input: {} })
+    for (const late = Date.now() + 20_000; !(await world.log(run.id)).includes('run.log begun'); )
+      assert.ok(Date.now() < late, 'it does not begin')
+    world.app.pass(60_000)
+    await world.commit('flows', { go: '' }, 'go')
+    const ended = await world.ended(run.id)
+    assert.deepEqual([ended.status, ended.output], ['succeeded', 'gone on'])
   })
 
   it('end when their steps come in another order, when a step fails for good, and when they are cancelled', async () => {

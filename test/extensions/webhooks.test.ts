@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { symlinkSync } from 'node:fs'
-import { readdir, utimes } from 'node:fs/promises'
+import { readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, it } from 'node:test'
 import {
@@ -64,6 +64,9 @@ onEachDatabase('declared webhooks', (create) => {
     await until(`${count} deliveries have come`, () => receiver.received.length >= count)
     return receiver.received
   }
+  const WITHOUT = Object.fromEntries(
+    ['json', 'late', 'large', 'wrong'].map((webhook) => [`webhooks/${webhook}/webhook.json`, null]),
+  )
   const happen = () => host.ok('repos/update', { name, readOnly: false })
 
   before(async () => {
@@ -143,31 +146,14 @@ onEachDatabase('declared webhooks', (create) => {
     await host.ok('webhooks/enable', byName)
   })
 
-  it('have their bodies made by a module, or send nothing', async () => {
-    const payload = "export default (event: { type: string }) => 'It is ' + event.type\n"
-    await push(
-      {
-        ...declared('ci', { payload: 'body.ts', contentType: 'text/plain' }),
-        'webhooks/ci/body.ts': payload,
-      },
-      'made',
-    )
-    await promoted('made')
-    const { hasPayload, moduleHash, contentType } = await hook()
-    assert.deepEqual([hasPayload, contentType], [true, 'text/plain'])
-    assert.match(moduleHash, /^sha256:[0-9a-f]{64}$/)
-    receiver.received.length = 0
-    await happen()
-    await until('the delivery has ended', async () => (await deliveries('pending')).length === 0)
-    const [dropped] = await deliveries('dropped')
-    assert.match(dropped.responseBodyTruncated, /does not run payload modules/)
-    const { attempt, requestBodyDigest, requestBodyTruncated } = dropped
-    assert.deepEqual([attempt, requestBodyDigest, requestBodyTruncated], [0, '', ''])
-    // What is asked for again is to be made as well.
-    const again = await host.ok('webhooks/redeliver', { name, deliveryId: dropped.id })
-    await until('that has ended, too', async () => (await deliveries('dropped'))[0].id === again.id)
-    assert.deepEqual(receiver.received, [])
-
+  it('keep the modules that make their bodies, and come with none that does not build', async () => {
+    await push({
+      ...declared('ci', { payload: 'body.ts' }),
+      'webhooks/ci/body.ts': 'export default () => 1\n',
+    })
+    await promoted()
+    const { hasPayload, moduleHash } = await hook()
+    assert.deepEqual([hasPayload, /^sha256:[0-9a-f]{64}$/.test(moduleHash)], [true, true])
     const bundles = join(host.app.data, 'bundles')
     const stored = async () =>
       (await readdir(bundles, { recursive: true })).filter((file) => file.endsWith('.js'))
@@ -181,6 +167,65 @@ onEachDatabase('declared webhooks', (create) => {
     assert.equal(failed.body.code, 'EXTENSION_BUILD_FAILED')
     assert.match(failed.body.data.message, /webhooks\/ci\/body\.ts:1:8/)
     await push({ ...declared('ci'), 'webhooks/ci/body.ts': null })
+    await promoted()
+  })
+
+  it('have their bodies made by a module, or send nothing', async () => {
+    const module = (webhook: string, code: string) => ({
+      ...declared(webhook, { payload: 'body.ts', contentType: 'text/plain' }),
+      [`webhooks/${webhook}/body.ts`]: code,
+    })
+    await push(
+      {
+        ...module('ci', "export default (event: { type: string }, ctx: object) => 'It is ' + event.type\n"),
+        ...module('json', 'export default async ({ repo, seq }) => ({ repo: repo.name, seq })\n'),
+        ...module('late', 'export default () => new Promise((done) => setTimeout(done, 60_000))\n'),
+        ...module('large', "export default () => 'x'.repeat(1024 * 1024 + 1)\n"),
+        ...module('wrong', "\n\nexport default () => { throw new RangeError('too far') }\n"),
+      },
+      'made',
+    )
+    receiver.received.length = 0
+    receiver.answer = answerWith(500)
+    await promoted('made')
+    await happen()
+    await received(2)
+    const sent = (path: string) => receiver.received.filter((one) => one.path === path)
+    const [first] = sent('/ci')
+    assert.deepEqual([first?.body, first?.headers['content-type']], ['It is repo.updated', 'text/plain'])
+    assertSigned((await secretOf('json')).secret, sent('/json')[0])
+    assert.deepEqual(Object.keys(JSON.parse(sent('/json')[0]?.body ?? '')), ['repo', 'seq'])
+
+    // Each attempt sends what was made for the first, whatever became of the module meanwhile.
+    await push({ 'webhooks/ci/body.ts': "export default () => 'other'\n" }, 'made-anew')
+    await promoted('made-anew')
+    receiver.answer = answerWith(200)
+    host.app.pass(10_000)
+    await until('it has come again', () => sent('/ci').length === 2)
+    assert.equal(sent('/ci')[1]?.body, 'It is repo.updated')
+    assert.equal((await deliveries())[0].requestBodyTruncated, 'It is repo.updated')
+
+    const ended = async (webhook: string) =>
+      (await host.ok('webhooks/deliveries/list', { name, webhook })).items[0]
+    for (const [webhook, reason] of [
+      ['late', /longer than 5 s/],
+      ['large', /1048577 characters/],
+      ['wrong', /RangeError: too far[\s\S]*webhooks\/wrong\/body\.ts:3/],
+    ] as const) {
+      await until(`${webhook} has ended`, async () => (await ended(webhook)).status !== 'pending')
+      const { status, attempt, requestBodyDigest, responseBodyTruncated } = await ended(webhook)
+      assert.deepEqual([status, attempt, requestBodyDigest], ['dropped', 0, ''])
+      assert.match(responseBodyTruncated, reason)
+    }
+    // What is asked for again is made by what is in force then; and built again when it is not there.
+    await push({ 'webhooks/wrong/body.ts': "export default () => 'mended'\n" }, 'mended')
+    await promoted('mended')
+    await rm(join(host.app.data, 'bundles'), { recursive: true })
+    await host.ok('webhooks/redeliver', { name, deliveryId: (await ended('wrong')).id })
+    await until('it has come', () => sent('/wrong').length === 1)
+    assert.equal(sent('/wrong')[0]?.body, 'mended')
+    for (const path of ['/late', '/large']) assert.deepEqual(sent(path), [])
+    await push({ ...declared('ci'), ...WITHOUT })
     await promoted()
   })
 
@@ -242,10 +287,12 @@ onEachDatabase('declared webhooks', (create) => {
       ['dropped', 'dropped'],
     )
     // The line is given back, and what was not on its way stays here.
+    const { id } = await hook()
     const line = () =>
       host.app.database.db
         .selectFrom('webhook_lines')
         .select(['worker_id', 'pending_bytes', 'next_due_at'])
+        .where('webhook_id', '=', id)
         .executeTakeFirstOrThrow()
     await until('nobody works at the line', async () => (await line()).worker_id === null)
     assert.deepEqual(await line(), { worker_id: null, pending_bytes: 0, next_due_at: null })

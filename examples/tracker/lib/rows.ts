@@ -18,7 +18,7 @@ export interface Task {
 
 export interface Release {
   version: string
-  status: 'draft' | 'published' | 'abandoned'
+  status: 'draft' | 'approved' | 'published' | 'abandoned'
   commit: string
   notes?: string
   publishedAt?: number

@@ -64,8 +64,14 @@ export type Module<Input = Json, Output = unknown, Granted extends Capability = 
   ctx: Context<Granted>,
 ) => Output | Promise<Output>
 
-/** What a payload module of a webhook exports by default: an event in, the body out. */
-export type Payload = (event: TriggerEvent) => string | Json | Promise<string | Json>
+/** What a module of the workflow runtime exports by default. */
+export type WorkflowModule<Input = Json, Output = unknown, Granted extends Capability = never> = (
+  input: Input,
+  ctx: WorkflowContext<Granted>,
+) => Output | Promise<Output>
+
+/** What a payload module of a webhook exports by default: an event in, the body out. A string is sent as it is. */
+export type Payload = (event: WebhookEvent) => Json | Promise<Json>
 
 type If<Granted, Wanted, Then, Else = unknown> = [Extract<Granted, Wanted>] extends [never] ? Else : Then
 type SecretName<Granted> = [Extract<Granted, `secret:${string}`>] extends [never]
@@ -85,7 +91,9 @@ interface Always {
 export interface Run {
   readonly id: string
   readonly trigger: 'dispatch' | 'push' | 'record' | 'event' | 'daemon'
+  /** What was pushed; else the ref it was asked for at, `refs/trellis/canonical` by default. */
   readonly ref: string
+  /** What `ctx.repo` reads and the sandbox has the files of. Null when the ref was deleted. */
   readonly commitSha: string | null
   readonly repo: { readonly id: string; readonly name: string; readonly owner: string }
   readonly actor: Actor
@@ -243,8 +251,18 @@ export interface Events {
 }
 
 export interface Runs {
-  /** Gives the run, queued. */
-  dispatch(extension: string, input: Json): Promise<{ id: string; status: string }>
+  /** Gives the run, queued; this one is its cause. `input` is `{}` when left out. */
+  dispatch(extension: string, input?: Json): Promise<DispatchedRun>
+}
+
+export interface DispatchedRun {
+  id: string
+  extension: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+  trigger: Run['trigger']
+  ref: string
+  commitSha: string | null
+  createdAt: number
 }
 
 export interface StepOptions {
@@ -272,13 +290,43 @@ export interface Step {
 /** The input of a run that an event started. */
 export interface TriggerEvent {
   id: string
+  /** Its number in the log of the repository. */
   seq: number
   type: string
+  /** Unix milliseconds. */
   ts: number
-  subject?: string
+  subject: string | null
   actor: Actor
-  payload?: Json
-  cause?: Cause
+  payload: Json
+  /** What caused it, for an event that a run is behind. */
+  cause: Cause | null
+}
+
+/** What a webhook without a payload module sends. */
+export interface WebhookEvent extends TriggerEvent {
+  /** The log it is in, as `repo:repo_…`. */
+  scope: string
+  repo: { id: string; name: string; owner: string }
+}
+
+/** The input of a run that a push started. Of a push of very many refs some share an event, which has `refs` alone. */
+export interface Push {
+  ref?: string
+  /** Null for a ref that is new. */
+  before?: string | null
+  /** Null for one that was deleted. */
+  after?: string | null
+  created?: boolean
+  deleted?: boolean
+  /** Known of branches: whether commits were left behind, how many came, and the files they change. */
+  forced?: boolean
+  commitCount?: number
+  paths?: string[]
+  pathsTruncated?: boolean
+  refs?: { ref: string; before: string | null; after: string | null }[]
+  refsTruncated?: boolean
+  /** Of `git push -o`. */
+  options?: string[]
 }
 
 /** The input of a run that a record started. */

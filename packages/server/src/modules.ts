@@ -47,7 +47,7 @@ import type { ServerKey } from './secrets/server-key.ts'
 import { createTokenEnding } from './tokens/ending.ts'
 import { createTokensModule } from './tokens/module.ts'
 import { tokenRemains } from './tokens/remains.ts'
-import { createWebhooksModule, createWebhooksSubscriber } from './webhooks/module.ts'
+import { createWebhooksFollowing, createWebhooksModule, createWebhooksSubscriber } from './webhooks/module.ts'
 
 /** What every domain may stand on. */
 export interface Base {
@@ -142,18 +142,26 @@ export async function createModules({
   const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
   const agentsModule = createAgentsModule({ ...shared, orgs, repos })
   const recordsModule = createRecordsModule({ ...shared, repos })
-  const webhooksModule = createWebhooksModule({ ...shared, repos, bell })
+  const { signing, declaredWebhooks } = createWebhooksFollowing(shared)
   const followWithDaemons = createDaemonsFollowing({ ...shared, maxPerOrg: config.limits.daemonsPerOrg })
   const extensionsModule = createExtensionsModule({
     ...shared,
     ...codeModule.services,
     ...recordsModule.services,
-    ...webhooksModule.services,
+    declaredWebhooks,
     repos,
     enabled,
     following: [listenAnew, followWithDaemons],
     daemonsOf: (repoId) => listDaemons(database.db, repoId),
     modulesInUse: listModulesInUse,
+  })
+  const webhooksModule = createWebhooksModule({
+    ...shared,
+    ...extensionsModule.services,
+    repos,
+    runtimes,
+    signing,
+    bell,
   })
   const secretsModule = createRepoSecretsModule({ ...shared, repos })
   const runsModule = createRunsModule({
@@ -189,8 +197,8 @@ export async function createModules({
     invitesModule,
     agentsModule,
     recordsModule,
-    webhooksModule,
     extensionsModule,
+    webhooksModule,
     secretsModule,
     runsModule,
     daemonsModule,

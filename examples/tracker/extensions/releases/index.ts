@@ -13,19 +13,14 @@ const RETRIES = { retries: 3, delayMs: 1000, backoff: 'exponential' } as const
  */
 export default async function ({ version }: { version: string }, ctx: Ctx) {
   const { step } = ctx
-  const { id, status } = await step.do('draft', RETRIES, () => draft(version, ctx))
-  if (status !== 'draft') throw new Error(`${version} is ${status} already`)
+  const { id, ...drafted } = await step.do('draft', RETRIES, () => draft(version, ctx))
+  if (drafted.status !== 'draft') throw new Error(`${version} is ${drafted.status} already`)
   const tasks = await step.do('collect tasks', RETRIES, () => collect(id, ctx))
   const subject = `release/${id}`
-  const approval = await step.waitForEvent('approval', {
-    type: 'release.approved',
-    subject,
-    timeoutMs: WEEK_MS,
-  })
-  if (!approval) {
-    await step.do('abandon', RETRIES, () => finish(id, { status: 'abandoned' }, ctx))
-    return { release: id, status: 'abandoned', tasks }
-  }
+  // Whoever approves of it changes its status, and so does who gives it up.
+  await step.waitForEvent('approval', { type: 'record.transitioned', subject, timeoutMs: WEEK_MS })
+  const status = await step.do('decide', RETRIES, () => decide(id, ctx))
+  if (status === 'abandoned') return { release: id, status, tasks }
   await step.do('tag', RETRIES, () => tag(id, ctx))
   const publishedAt = Date.now()
   await step.do('publish', RETRIES, () => finish(id, { status: 'published', publishedAt }, ctx))
@@ -58,6 +53,14 @@ async function collect(id: string, ctx: Ctx): Promise<number> {
   const notes = titles.map((title) => `- ${title}\n`).join('')
   await ctx.records.update<Release>('release', id, { revision, data: { notes } })
   return titles.length
+}
+
+/** What is still a draft after so long is given up. */
+async function decide(id: string, ctx: Ctx): Promise<Release['status']> {
+  const { data } = await ctx.records.get<Release>('release', id)
+  if (data.status !== 'draft') return data.status
+  await finish(id, { status: 'abandoned' }, ctx)
+  return 'abandoned'
 }
 
 async function tag(id: string, ctx: Ctx): Promise<string> {

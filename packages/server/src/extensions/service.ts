@@ -18,7 +18,7 @@ import type { BuildAll, Surveys } from './surveys.ts'
 const ERRORS_SHOWN = 1000
 
 /** A module that is gone and does not come out the same any more, as when its commit is gone. */
-class BundleLost extends Error {
+export class BundleLost extends Error {
   override readonly name = 'BundleLost'
   constructor(hash: string) {
     super(`The module ${hash} cannot be built from its commit any more`)
@@ -56,6 +56,16 @@ export function createExtensionsService(deps: {
 
   const notFound = (repo: RepoRow, { extension, ref }: { extension: string; ref?: string | undefined }) =>
     new Fault('EXTENSION_NOT_FOUND', { name: repo.name, extension, ...(ref !== undefined && { ref }) })
+
+  async function openBundle(hash: string, build: () => Promise<unknown>): Promise<BuiltModule> {
+    let code = await bundles.find(hash)
+    if (!code) {
+      await build()
+      code = await bundles.find(hash)
+    }
+    if (!code) throw new BundleLost(hash)
+    return { hash, code: code.toString(), sourceMap: await bundles.findSourceMap(hash) }
+  }
 
   return {
     async list(caller: Caller, { name, ref }: AtRef, signal: AbortSignal) {
@@ -124,24 +134,33 @@ export function createExtensionsService(deps: {
     },
 
     /** A built module, from its commit again if need be. Throws BundleLost. */
-    async openModule(
+    openModule: (
       repo: RepoRow,
       { extension, commit, hash }: { extension: string; commit: string; hash: string },
       signal: AbortSignal,
-    ): Promise<BuiltModule> {
-      const stored = await bundles.find(hash)
-      if (!stored) {
-        const only = `extensions/${extension}`
-        const { extensions } = await surveys.at(
+    ): Promise<BuiltModule> =>
+      openBundle(hash, () =>
+        surveys.at(
           repo,
-          { commit: commit as Oid, only, buildAll: rebuild },
+          { commit: commit as Oid, only: `extensions/${extension}`, buildAll: rebuild },
           signal,
-        )
-        if (extensions[0]?.moduleHash !== hash) throw new BundleLost(hash)
-      }
-      const code = stored ?? (await bundles.find(hash))
-      if (!code) throw new BundleLost(hash)
-      return { hash, code: code.toString(), sourceMap: await bundles.findSourceMap(hash) }
-    },
+        ),
+      ),
+
+    /** The same of a webhook in force, whose repository may be gone. */
+    openPayload: (
+      repo: RepoRow | undefined,
+      { webhook, hash }: { webhook: string; hash: string },
+      signal: AbortSignal,
+    ): Promise<BuiltModule> =>
+      openBundle(hash, async () => {
+        const commit = repo && (await store.findCanonicalCommit(db, repo.id))
+        if (commit)
+          await surveys.at(
+            repo,
+            { commit: commit as Oid, only: `webhooks/${webhook}`, buildAll: rebuild },
+            signal,
+          )
+      }),
   }
 }

@@ -18,7 +18,11 @@ export function createCancels({ db }: { db: Db }) {
     if (ids.length === 0) return
     // A look that fails is followed by another.
     const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
-    if (goingOn) for (const id of ids) if (goingOn.get(id) !== running.get(id)?.workerId) cancel(id)
+    for (const id of goingOn ? ids : []) {
+      const { workerId, controller } = running.get(id) ?? {}
+      const holder = goingOn?.get(id)
+      if (holder !== workerId) controller?.abort(holder === undefined ? new Cancelled() : new InOtherHands())
+    }
   }
 
   return {
@@ -41,6 +45,11 @@ export function createCancels({ db }: { db: Db }) {
       }
     },
   }
+}
+
+/** Others have taken it over, and tell how it ends. */
+export class InOtherHands extends Error {
+  override readonly name = 'InOtherHands'
 }
 
 /** Somebody wants it to end. */

@@ -9,6 +9,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Blank, createBlank } from './blanking.ts'
+import { InOtherHands } from './cancels.ts'
 import { ancestorsOf } from './causes.ts'
 import type { RunLog, RunLogs } from './logging.ts'
 import { judge, type Verdict } from './outcomes.ts'
@@ -64,10 +65,12 @@ export function createExecution(deps: ExecutingDeps) {
         complain('a run could not be run', { error, run: run.id })
       verdict = failed(error instanceof Fault ? error.message : 'It could not be run: the server failed')
     }
+    // Also when it is the same worker that has it again.
+    if (cancelled.reason instanceof InOtherHands) return
     if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
-    else if (hold.abort.aborted && verdict.status === 'failed') {
+    else if ((hold.abort.aborted || !hold.isHeld()) && verdict.status === 'failed') {
       if (await release(run, hold.workerId)) return
-      verdict = failed('The server was stopped before it ended')
+      verdict = failed('The server was stopped, or was silent for too long, before it ended')
     }
     await end(run, hold, verdict, log)
   }

@@ -11,9 +11,10 @@ export interface SchemaAnswer {
   problem: string | undefined
 }
 
-/** For the schema and the value that anybody may have written. */
+/** Of processor time, for the schema and the value that anybody may have written: others may have the machine meanwhile. */
 const LONGEST_MS = 2_000
-const START_MS = 30_000
+const LOOK_EVERY_MS = 250
+const PATIENCE_MS = 30_000
 
 export type SchemaChecks = ReturnType<typeof createSchemaChecks>
 
@@ -22,14 +23,19 @@ export function createSchemaChecks() {
   const places = createPlaces({ size: 1 })
   let idle: Worker | undefined
 
-  /** What it says next; undefined when it says nothing in time, or has ended. */
-  function next<T>(worker: Worker, ms: number): Promise<T | undefined> {
+  /** What it says next; undefined when it says nothing in time, takes too much for it, or has ended. */
+  function next<T>(worker: Worker, longestMs = PATIENCE_MS): Promise<T | undefined> {
     const said = Promise.withResolvers<T | undefined>()
     const giveUp = () => said.resolve(undefined)
-    const late = setTimeout(giveUp, ms)
+    const late = setTimeout(giveUp, PATIENCE_MS)
+    const before = cpuMs(worker)
+    const look = setInterval(async () => {
+      if ((await cpuMs(worker)) - (await before) > longestMs) giveUp()
+    }, LOOK_EVERY_MS)
     worker.once('message', said.resolve).once('exit', giveUp)
     return said.promise.finally(() => {
       clearTimeout(late)
+      clearInterval(look)
       worker.off('message', said.resolve).off('exit', giveUp)
     })
   }
@@ -37,7 +43,7 @@ export function createSchemaChecks() {
   /** Nobody's time is counted before it is ready. */
   async function start(): Promise<Worker> {
     const worker = startWorker()
-    if (await next(worker, START_MS)) return worker
+    if (await next(worker)) return worker
     await worker.terminate()
     throw new Error('the thread that checks schemas does not start')
   }
@@ -60,6 +66,13 @@ export function createSchemaChecks() {
     },
   }
 }
+
+/** Nothing, of one that has ended. */
+const cpuMs = (worker: Worker): Promise<number> =>
+  worker.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1000,
+    () => 0,
+  )
 
 function startWorker(): Worker {
   const worker = new Worker(new URL('./schema-thread.ts', import.meta.url), {

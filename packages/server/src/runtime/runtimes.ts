@@ -4,12 +4,12 @@ import type { Runtime as RuntimeName } from '@trellis/contract'
 import type { Config } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Scratch } from '../platform/scratch.ts'
-import type { Runtimes } from './runtime.ts'
+import type { Runtime, Runtimes } from './runtime.ts'
 import { findSandbox, type Sandbox } from './sandbox/find.ts'
 import { createSandboxRuntime } from './sandbox/sandbox-runtime.ts'
 import type { CheckOut } from './sandbox/trees.ts'
 import { findBubblewrap, findWorkerd } from './worker/confinement.ts'
-import { createWorkerRuntime } from './worker/worker-runtime.ts'
+import { createWorkerRuntime, type WorkerRuntimeOptions } from './worker/worker-runtime.ts'
 
 /** Of the input and of the output of a run, as JSON. */
 const VALUE_CHARACTERS = 2 * 1024 * 1024
@@ -32,6 +32,8 @@ export interface FoundRuntimes {
   names: ReadonlySet<RuntimeName>
   /** Nothing is started before the first run. */
   open(checkOut: CheckOut): Runtimes
+  /** Beside those, another worker runtime: so many processes, and in each one module at a time, which has no neighbours. */
+  openApart(processes: number): Runtime | undefined
 }
 
 interface FindDeps {
@@ -45,7 +47,8 @@ interface FindDeps {
 let probe: Promise<string | undefined> | undefined
 
 export async function findRuntimes(deps: FindDeps): Promise<FoundRuntimes> {
-  if (!deps.config.extensions.enabled) return { names: new Set(), open: () => ({}) }
+  if (!deps.config.extensions.enabled)
+    return { names: new Set(), open: () => ({}), openApart: () => undefined }
   const [openWorker, sandbox] = await Promise.all([findWorker(deps), findEnabledSandbox(deps)])
   return {
     names: new Set<RuntimeName>([
@@ -53,12 +56,17 @@ export async function findRuntimes(deps: FindDeps): Promise<FoundRuntimes> {
       ...(sandbox ? (['sandbox'] as const) : []),
     ]),
     open(checkOut) {
-      const worker = openWorker?.()
+      const worker = openWorker?.({
+        // Whoever is given a place in the queue finds one here, whoever else there is.
+        processes: Math.max(PROCESSES_PER_ORG, deps.config.runs.concurrency),
+        runsPerProcess: deps.config.runs.perOrg,
+      })
       return {
         ...(worker && { worker, workflow: worker }),
         ...(sandbox && { sandbox: openSandbox(deps.config, sandbox, checkOut) }),
       }
     },
+    openApart: (processes) => openWorker?.({ processes, runsPerProcess: 1 }),
   }
 }
 
@@ -77,15 +85,13 @@ async function findWorker({ config, scratch, log }: FindDeps) {
     log.warn('bubblewrap is not there, or may not be used: workerd runs without its confinement')
   const directory = join(scratch.path, 'worker')
   await mkdir(directory, { mode: 0o700 })
-  return () =>
+  return (places: Pick<WorkerRuntimeOptions, 'processes' | 'runsPerProcess'>) =>
     createWorkerRuntime({
+      ...places,
       directory,
       workerd,
       bubblewrap,
-      // Whoever is given a place in the queue finds one here, whoever else there is.
-      processes: Math.max(PROCESSES_PER_ORG, runs.concurrency),
       processesPerOrg: PROCESSES_PER_ORG,
-      runsPerProcess: runs.perOrg,
       modulesPerProcess: MODULES_PER_PROCESS,
       memoryMb: runs.memoryMb,
       callCharacters: 2 * limits.commitBodyBytes,

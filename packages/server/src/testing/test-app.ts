@@ -78,7 +78,11 @@ export async function startTestApp(
     stopwatch: () => performance.now() + passed,
     passwords,
     ...(runtimes && {
-      runtimes: { names: new Set(Object.keys(runtimes) as RuntimeName[]), open: () => runtimes },
+      runtimes: {
+        names: new Set(Object.keys(runtimes) as RuntimeName[]),
+        open: () => runtimes,
+        openApart: () => runtimes.worker,
+      },
     }),
     checkOutput: true,
   })

@@ -9,8 +9,11 @@ import type { WebhookRow } from './store.ts'
 const MAX_BODY_CHARACTERS = 1024 * 1024
 
 interface BodyOrder {
+  deliveryId: string
+  webhook: { id: string; name: string }
   /** What different organizations run never shares a process. */
   orgId: string
+  repoId: string
   /** Of the payload module, stored as all bundles are. */
   moduleHash: string
   /** What a webhook without a module would send. */
@@ -18,18 +21,13 @@ interface BodyOrder {
 }
 
 /**
- * Runs a payload module. `dropped` says why there is no body, and there never will be; what is thrown is tried again
- * with the line.
+ * Runs a payload module. `dropped` says why there is no body, and there never will be: better no delivery than one of
+ * something else. With `pauseMs` nothing was run, and it is to be tried again after so long.
  */
 export type MakeBody = (
   order: BodyOrder,
   signal: AbortSignal,
-) => Promise<{ body: string } | { dropped: string }>
-
-/** Stands where a runtime will: better no delivery than one of something else. */
-export const makeNothing: MakeBody = async () => ({
-  dropped: 'This server does not run payload modules yet. Nothing was sent.',
-})
+) => Promise<{ body: string } | { dropped: string } | { pauseMs: number }>
 
 export type Bodies = ReturnType<typeof createBodies>
 
@@ -44,13 +42,20 @@ export function createBodies({
   makeBody: MakeBody
 }) {
   async function make(
-    { org_id, module_hash }: WebhookRow,
-    { body }: DueDelivery,
+    { id, name, org_id, repo_id, module_hash }: WebhookRow,
+    { id: deliveryId, body }: DueDelivery,
     signal: AbortSignal,
   ): ReturnType<MakeBody> {
     // Its webhook had a module when the event happened, and has none any more.
     if (module_hash === null) return { body }
-    const order = { orgId: org_id, moduleHash: module_hash, event: JSON.parse(body) as unknown }
+    const order: BodyOrder = {
+      deliveryId,
+      webhook: { id, name },
+      orgId: org_id,
+      repoId: repo_id,
+      moduleHash: module_hash,
+      event: JSON.parse(body),
+    }
     const made = await makeBody(order, signal)
     return 'body' in made && made.body.length > MAX_BODY_CHARACTERS
       ? { dropped: `The body has ${made.body.length} characters, and may have ${MAX_BODY_CHARACTERS}` }
@@ -58,23 +63,24 @@ export function createBodies({
   }
 
   return {
-    /** The body to send; undefined when there is none, and the delivery has ended. */
+    /** The body to send; nothing when there is none, and the delivery has ended. */
     async ensure(
       webhook: WebhookRow,
       delivery: DueDelivery,
       signal: AbortSignal,
-    ): Promise<string | undefined> {
-      if (delivery.made === 1) return delivery.body
+    ): Promise<{ body?: string; pauseMs?: number }> {
+      if (delivery.made === 1) return { body: delivery.body }
       const made = await make(webhook, delivery, signal)
+      if ('pauseMs' in made) return made
       return database.transact(async (tx) => {
         if ('dropped' in made) {
           await bodyStore.dropUnmade(tx, delivery.id, made.dropped)
-          return undefined
+          return {}
         }
         const { body } = made
         const message = { id: randomUUIDv7(), body, digest: sha256(body), created_at: clock() }
         const kept = await bodyStore.keepBody(tx, delivery, { message, bytes: bytesOfDelivery(body) })
-        return kept ? body : undefined
+        return kept ? { body } : {}
       })
     },
   }

@@ -36,3 +36,16 @@ export async function dropUnmade(tx: Tx, id: string, reason: string): Promise<vo
     .executeTakeFirst()
   if (dropped) await subtractPending(tx, dropped.webhook_id, dropped.bytes)
 }
+
+/** Gives a line back in which a body is to be made, and nobody can do it for a while. */
+export async function pauseLine(
+  tx: Tx,
+  { webhookId, workerId, until }: { webhookId: string; workerId: string; until: number },
+): Promise<void> {
+  await tx
+    .updateTable('webhook_lines')
+    .set({ worker_id: null, next_due_at: until })
+    .where('webhook_id', '=', webhookId)
+    .where('worker_id', '=', workerId)
+    .execute()
+}

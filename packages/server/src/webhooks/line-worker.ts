@@ -2,6 +2,7 @@ import type { Hold } from '../background/leased.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
 import type { Bodies } from './bodies.ts'
+import { pauseLine } from './body-store.ts'
 import { ORPHANED } from './declared.ts'
 import { dropIn } from './dropping.ts'
 import * as lines from './line-store.ts'
@@ -57,8 +58,12 @@ export async function workLine(deps: LineWorkerDeps, hold: Hold, taken: store.Li
       continue
     }
 
-    const givenUp = await deliver(deps, hold, { webhook, due, failingSince: line.failing_since })
+    const { givenUp, pauseMs } = await deliver(deps, hold, { webhook, due, failingSince: line.failing_since })
     if (givenUp) await deps.giveUp(webhookId, givenUp)
+    if (pauseMs === undefined) continue
+    const until = clock() + Math.ceil(pauseMs)
+    await database.transact((tx) => pauseLine(tx, { webhookId, workerId: hold.workerId, until }))
+    return
   }
 }
 
@@ -70,7 +75,7 @@ async function deliver(
     due,
     failingSince,
   }: { webhook: store.WebhookRow; due: lines.DueDelivery[]; failingSince: number | null },
-): Promise<GivenUp | undefined> {
+): Promise<{ givenUp?: GivenUp; pauseMs?: number }> {
   const { bodies, clock, metrics, recorder, transport } = deps
   const sign = deps.signing.signersOf(webhook)
   const readAt = performance.now()
@@ -78,11 +83,12 @@ async function deliver(
   let since = failingSince
   try {
     for (const delivery of due) {
-      if (!hold.isHeld() || hold.isStopping() || !isFresh()) return undefined
-      const body = await bodies.ensure(webhook, delivery, hold.abort)
+      if (!hold.isHeld() || hold.isStopping() || !isFresh()) return {}
+      const { body, pauseMs } = await bodies.ensure(webhook, delivery, hold.abort)
+      if (pauseMs !== undefined) return { pauseMs }
       if (body === undefined) continue
       // To make it may have taken long.
-      if (delivery.made === 0 && !isFresh()) return undefined
+      if (delivery.made === 0 && !isFresh()) return {}
       const headers = {
         'content-type': webhook.content_type,
         'user-agent': 'Trellis-Webhooks/1',
@@ -95,9 +101,9 @@ async function deliver(
       recorder.record(report)
       if (report.failingSince !== undefined) since = report.failingSince
       const givenUp = webhook.active === 1 ? reasonToGiveUp(attempt, since, clock()) : undefined
-      if (givenUp) return givenUp
+      if (givenUp) return { givenUp }
     }
-    return undefined
+    return {}
   } finally {
     await recorder.settle()
   }

@@ -35,6 +35,12 @@ export function createWebhookMetrics({ registry, db, clock }: { registry: Regist
     labelNames: ['reason'],
     registers: [registry],
   })
+  const bodies = new Counter({
+    name: 'trellis_webhook_bodies_total',
+    help: 'Bodies that payload modules were to make, by what came of it: made, dropped, or to be tried again',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
   const oldest = new Gauge({
     name: 'trellis_webhook_backlog_oldest_seconds',
     help: 'Age of the oldest delivery that is pending',
@@ -55,6 +61,7 @@ export function createWebhookMetrics({ registry, db, clock }: { registry: Regist
       attempts.inc({ outcome })
       durations.observe(ms / 1000)
     },
+    askedForBody: (outcome: 'made' | 'dropped' | 'later') => bodies.inc({ outcome }),
     gaveUp: (reason: string) => disabled.inc({ reason }),
   }
 }

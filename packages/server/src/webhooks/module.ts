@@ -1,22 +1,25 @@
 import { type Bell, createBell } from '../background/bell.ts'
 import { periodic } from '../background/periodic.ts'
 import type { EventsService, Subscriber } from '../events/service.ts'
+import type { ExtensionsService } from '../extensions/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { ReposService } from '../repos/service.ts'
+import type { FoundRuntimes } from '../runtime/runtimes.ts'
 import { createSealer } from '../secrets/sealing.ts'
-import { createBodies, makeNothing } from './bodies.ts'
-import { createDeclaredWebhooks } from './declared.ts'
+import { createBodies } from './bodies.ts'
+import { createDeclaredWebhooks, type DeclaredWebhooks } from './declared.ts'
 import { createDeliveriesService } from './deliveries.ts'
 import { createFanOut } from './fan-out.ts'
 import { webhooksHandlers } from './handlers.ts'
 import { createDroppedCounter, createWebhookMetrics } from './metrics.ts'
+import { createPayloads, MADE_AT_ONCE } from './payloads.ts'
 import { pruneDeliveries } from './pruning.ts'
 import { createRecorder } from './recorder.ts'
 import { redateDeliveries } from './redating.ts'
 import { sendDeliveries } from './sending.ts'
 import { createWebhooksService } from './service.ts'
-import { createSigning } from './signing.ts'
+import { createSigning, type Signing } from './signing.ts'
 import { createTransport } from './transport.ts'
 
 const PRUNE_EVERY_MS = 60 * 60_000
@@ -26,6 +29,11 @@ interface WebhooksNeeds extends Base {
   events: EventsService
   repos: ReposService
   egress: Egress
+  /** Undefined where extensions are switched off. */
+  extensions: ExtensionsService | undefined
+  /** What runs modules. */
+  runtimes: FoundRuntimes
+  signing: Signing
   /** Rung by the fan-out. */
   bell: Bell
 }
@@ -50,21 +58,32 @@ export function createWebhooksSubscriber({ config, database, registry, log }: Ba
   return { bell, subscribers: [fanOut] }
 }
 
-export function createWebhooksModule(needs: WebhooksNeeds) {
-  const { config, database, repos, clock, log, bell, egress } = needs
+/**
+ * What promotions need before there is anything to deliver with. Declared webhooks follow what is promoted also while
+ * nothing is delivered: what is in force would be wrong afterwards.
+ */
+export function createWebhooksFollowing(needs: Base & { events: EventsService; egress: Egress }): {
+  signing: Signing
+  declaredWebhooks: DeclaredWebhooks
+} {
   const signing = createSigning(createSealer(needs.serverKey, 'webhook secrets'))
-  // Follow what is promoted also while nothing is delivered: what is in force would be wrong afterwards.
-  const services = { declaredWebhooks: createDeclaredWebhooks({ ...needs, signing }) }
+  return { signing, declaredWebhooks: createDeclaredWebhooks({ ...needs, signing }) }
+}
+
+export function createWebhooksModule(needs: WebhooksNeeds) {
+  const { config, database, repos, clock, log, bell, egress, signing } = needs
   if (!config.webhooks.enabled)
-    return { services, handlers: { webhooks: webhooksHandlers(undefined) } } satisfies Module
+    return { services: {}, handlers: { webhooks: webhooksHandlers(undefined) } } satisfies Module
   const { retryMs, timeoutMs, concurrency, leaseMs, retentionMs } = config.webhooks
   const metrics = createWebhookMetrics({ registry: needs.registry, db: database.db, clock })
   const transport = createTransport({ egress, timeoutMs })
+  const worker = needs.runtimes.openApart(MADE_AT_ONCE)
+  const makeBody = createPayloads({ ...needs, worker, concurrency, onAsked: metrics.askedForBody })
   const webhooks = createWebhooksService({ ...needs, signing, limits: config.limits })
   const deliveries = createDeliveriesService({ database, repos, webhooks, clock, wake: bell.ring })
 
   return {
-    services,
+    services: {},
     handlers: { webhooks: webhooksHandlers({ webhooks, deliveries }) },
     work: [
       sendDeliveries({
@@ -72,7 +91,7 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         signing,
         transport,
         recorder: createRecorder({ database }),
-        bodies: createBodies({ database, clock, makeBody: makeNothing }),
+        bodies: createBodies({ database, clock, makeBody }),
         metrics,
         clock,
         retryMs,
@@ -101,6 +120,8 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         run: () => redateDeliveries({ database, clock, retryMs, wake: bell.ring }),
       }),
     ],
-    close: () => transport.close(),
+    async close() {
+      await Promise.all([transport.close(), worker?.close()])
+    },
   } satisfies Module
 }
