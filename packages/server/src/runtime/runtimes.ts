@@ -13,8 +13,6 @@ import { createWorkerRuntime, type WorkerRuntimeOptions } from './worker/worker-
 
 /** Of the input and of the output of a run, as JSON. */
 const VALUE_CHARACTERS = 2 * 1024 * 1024
-/** Each takes some 60 MB. The second is for what the first is too busy for. */
-const PROCESSES_PER_ORG = 2
 /** Isolates that one process has had in all. */
 const MODULES_PER_PROCESS = 100
 const START_MS = 30_000
@@ -32,7 +30,7 @@ export interface FoundRuntimes {
   names: ReadonlySet<RuntimeName>
   /** Nothing is started before the first run. */
   open(checkOut: CheckOut): Runtimes
-  /** Beside those, another worker runtime: so many processes, and in each one module at a time, which has no neighbours. */
+  /** Beside those, another worker runtime of so many processes. */
   openApart(processes: number): Runtime | undefined
 }
 
@@ -58,15 +56,15 @@ export async function findRuntimes(deps: FindDeps): Promise<FoundRuntimes> {
     open(checkOut) {
       const worker = openWorker?.({
         // Whoever is given a place in the queue finds one here, whoever else there is.
-        processes: Math.max(PROCESSES_PER_ORG, deps.config.runs.concurrency),
-        runsPerProcess: deps.config.runs.perOrg,
+        processes: Math.max(1, deps.config.runs.concurrency),
+        processesPerOrg: deps.config.runs.perOrg,
       })
       return {
         ...(worker && { worker, workflow: worker }),
         ...(sandbox && { sandbox: openSandbox(deps.config, sandbox, checkOut) }),
       }
     },
-    openApart: (processes) => openWorker?.({ processes, runsPerProcess: 1 }),
+    openApart: (processes) => openWorker?.({ processes, processesPerOrg: processes }),
   }
 }
 
@@ -85,13 +83,14 @@ async function findWorker({ config, scratch, log }: FindDeps) {
     log.warn('bubblewrap is not there, or may not be used: workerd runs without its confinement')
   const directory = join(scratch.path, 'worker')
   await mkdir(directory, { mode: 0o700 })
-  return (places: Pick<WorkerRuntimeOptions, 'processes' | 'runsPerProcess'>) =>
+  return (places: Pick<WorkerRuntimeOptions, 'processes' | 'processesPerOrg'>) =>
     createWorkerRuntime({
       ...places,
       directory,
       workerd,
       bubblewrap,
-      processesPerOrg: PROCESSES_PER_ORG,
+      // An endless loop or too much memory ends a process with all that is in it: that is to be nobody else's run.
+      runsPerProcess: 1,
       modulesPerProcess: MODULES_PER_PROCESS,
       memoryMb: runs.memoryMb,
       callCharacters: 2 * limits.commitBodyBytes,
