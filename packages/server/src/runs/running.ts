@@ -85,12 +85,7 @@ export function runQueues(deps: RunningDeps): Work {
       if (queue.provisional === 1) for (const { id } of taken) provisional.add(id)
       return taken
     })
-    const settled = await Promise.allSettled(taking)
-    const taken = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-    const failed = settled.find((one) => one.status === 'rejected')
-    // What was taken is ours, whatever became of the others.
-    if (failed && taken.length === 0) throw failed.reason
-    return taken
+    return allOf(taking)
   }
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
@@ -114,9 +109,7 @@ export function runQueues(deps: RunningDeps): Work {
     async claim({ workerId, inHand }) {
       for (const id of arrivals.take()) await wake(id)
       await lookAround()
-      const taken: RunRow[] = []
-      for (const lane of LANES) taken.push(...(await claimIn(lane, workerId, inHand)))
-      return taken
+      return allOf(LANES.map((lane) => claimIn(lane, workerId, inHand)))
     },
 
     async work(run, hold) {
@@ -134,6 +127,15 @@ export function runQueues(deps: RunningDeps): Work {
         if (run.worker_id === workerId && run.status === 'running') await deps.takeOver(run)
     },
   })
+}
+
+/** What was taken is ours, whatever became of the others. */
+async function allOf(taking: readonly Promise<RunRow[]>[]): Promise<RunRow[]> {
+  const settled = await Promise.allSettled(taking)
+  const taken = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (failed && taken.length === 0) throw failed.reason
+  return taken
 }
 
 /** More of one organization would run than may. */
