@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../schema.ts'
-import { measureDaemons } from './store.ts'
+import { countByStatus, findFirstDue } from './store.ts'
 
 export type DaemonMetrics = ReturnType<typeof createDaemonMetrics>
 
@@ -25,10 +25,14 @@ export function createDaemonMetrics({ registry, db, clock }: { registry: Registr
     buckets: [0.1, 0.5, 1, 2, 5, 15, 60, 300],
     registers: [registry],
   })
-  const overdue = new Gauge({
+  new Gauge({
     name: 'trellis_daemon_overdue_seconds',
     help: 'For how long the daemon has been due that is due for the longest',
     registers: [registry],
+    async collect() {
+      const due = await findFirstDue(db)
+      this.set(due === undefined ? 0 : Math.max(0, clock() - due) / 1000)
+    },
   })
   new Gauge({
     name: 'trellis_daemons',
@@ -36,10 +40,7 @@ export function createDaemonMetrics({ registry, db, clock }: { registry: Registr
     labelNames: ['status'],
     registers: [registry],
     async collect() {
-      const { active, quarantined, due } = await measureDaemons(db)
-      this.set({ status: 'active' }, active)
-      this.set({ status: 'quarantined' }, quarantined)
-      overdue.set(due === null ? 0 : Math.max(0, clock() - due) / 1000)
+      for (const [status, count] of Object.entries(await countByStatus(db))) this.set({ status }, count)
     },
   })
   return {

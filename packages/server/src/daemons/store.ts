@@ -222,17 +222,20 @@ export const listSetAfter = (q: Db, after: number, limit: number): Promise<DueDa
     .limit(limit)
     .execute()
 
-export async function measureDaemons(
-  q: Db,
-): Promise<{ active: number; quarantined: number; due: number | null }> {
+export async function countByStatus(q: Db): Promise<{ active: number; quarantined: number }> {
   const row = await q
     .selectFrom('daemons')
     .select((eb) => [
       eb.fn.countAll<number>().as('all'),
       eb.fn.count<number>('quarantined_until').as('quarantined'),
-      eb.fn.min('due_at').as('due'),
     ])
     .executeTakeFirstOrThrow()
   const quarantined = Number(row.quarantined)
-  return { active: Number(row.all) - quarantined, quarantined, due: row.due }
+  return { active: Number(row.all) - quarantined, quarantined }
+}
+
+/** When the first of all is due, or was. */
+export async function findFirstDue(q: Db): Promise<number | undefined> {
+  const row = await q.selectFrom('daemons').select('due_at').orderBy('due_at').limit(1).executeTakeFirst()
+  return row?.due_at
 }

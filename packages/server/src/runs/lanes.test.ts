@@ -5,11 +5,13 @@ import { useInSuite } from '../testing/in-suite.ts'
 import {
   createInProcessRuntime,
   onEachDatabase,
+  plansOf,
   type RunsWorld,
   startTestApp,
   worldOf,
 } from '../testing/index.ts'
 import { allot, type LaneRules } from './lanes.ts'
+import * as queues from './queue-store.ts'
 
 describe('the places of a lane', () => {
   const HOUR = 60 * 60_000
@@ -141,6 +143,17 @@ onEachDatabase('organizations that would hold every place', (create) => {
     for (let i = 0; i < 3; i++) assert.equal((await honest.run('tools', 'quick')).output, 1)
     assert.ok(held.size > 0)
     await disperse()
+  })
+
+  it('are found by index, however many there are', async () => {
+    const { database } = here.app
+    const plans = await plansOf(database, async (db) => {
+      await queues.listWaiting(db, { lane: 'sandbox', perOrg: 2, limit: 8, provisionalToo: true })
+    })
+    for (const plan of plans) {
+      assert.match(plan, /run_queues_waiting/)
+      assert.doesNotMatch(plan, /sort|b-tree/i)
+    }
   })
 
   it('leave places for runs in isolates', async () => {

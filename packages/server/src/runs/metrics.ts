@@ -1,7 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../schema.ts'
-import { measureQueue, type RunRow } from './store.ts'
+import { LANES } from './lanes.ts'
+import { countRunning, measureQueues, type RunRow } from './store.ts'
 
 /** How running goes, for Prometheus. What waits and what runs is that of all processes together. */
 export function createRunMetrics({ registry, db, clock }: { registry: Registry; db: Db; clock: Clock }) {
@@ -18,25 +19,34 @@ export function createRunMetrics({ registry, db, clock }: { registry: Registry; 
     buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600],
     registers: [registry],
   })
-  const running = new Gauge({
+  new Gauge({
     name: 'trellis_runs_running',
     help: 'Runs that are under way',
     registers: [registry],
-  })
-  const oldest = new Gauge({
-    name: 'trellis_runs_queued_oldest_seconds',
-    help: 'Age of the oldest run that waits',
-    registers: [registry],
+    async collect() {
+      this.set(await countRunning(db))
+    },
   })
   new Gauge({
     name: 'trellis_runs_queued',
-    help: 'Runs that wait',
+    help: 'Runs that wait, by lane: those for a sandbox, and all others',
+    labelNames: ['lane'],
     registers: [registry],
     async collect() {
-      const queue = await measureQueue(db)
-      this.set(queue.queued)
-      running.set(queue.running)
-      oldest.set(queue.oldest === null ? 0 : Math.max(0, clock() - queue.oldest) / 1000)
+      const queues = await measureQueues(db)
+      for (const lane of LANES) this.set({ lane }, queues.get(lane)?.count ?? 0)
+    },
+  })
+  new Gauge({
+    name: 'trellis_runs_queued_oldest_seconds',
+    help: 'Age of the oldest run that waits, by lane',
+    labelNames: ['lane'],
+    registers: [registry],
+    // Each asks for itself: they are read at the same time.
+    async collect() {
+      const queues = await measureQueues(db)
+      const ageOf = (since: number | undefined) => (since === undefined ? 0 : Math.max(0, clock() - since))
+      for (const lane of LANES) this.set({ lane }, ageOf(queues.get(lane)?.oldest) / 1000)
     },
   })
   return {

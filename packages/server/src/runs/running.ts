@@ -2,7 +2,7 @@ import type { Bell } from '../background/bell.ts'
 import { type Hold, leased } from '../background/leased.ts'
 import type { Work } from '../background/work.ts'
 import type { Appending } from '../events/service.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Cancels } from './cancels.ts'
@@ -16,6 +16,7 @@ interface RunningDeps {
   database: Database
   events: Appending
   clock: Clock
+  stopwatch: Stopwatch
   transitions: Transitions
   cancels: Cancels
   lanes: Lanes
@@ -33,7 +34,7 @@ const AT_ONCE = 100
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
-  const { database, events, clock, transitions, cancels, lanes, leaseMs, bell, arrivals } = deps
+  const { database, events, clock, stopwatch, transitions, cancels, lanes, leaseMs, bell, arrivals } = deps
   const { db } = database
   const provisional = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -85,20 +86,15 @@ export function runQueues(deps: RunningDeps): Work {
       if (queue.provisional === 1) for (const { id } of taken) provisional.add(id)
       return taken
     })
-    const settled = await Promise.allSettled(taking)
-    const taken = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-    const failed = settled.find((one) => one.status === 'rejected')
-    // What was taken is ours, whatever became of the others.
-    if (failed && taken.length === 0) throw failed.reason
-    return taken
+    return allOf(taking)
   }
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
 
   /** What others have left behind, and what has slept for long enough. */
   async function lookAround(): Promise<void> {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
-    lookedAt = performance.now()
+    if (stopwatch() - lookedAt < LOOK_EVERY_MS) return
+    lookedAt = stopwatch()
     for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
       await deps.takeOver(run)
     for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
@@ -114,9 +110,7 @@ export function runQueues(deps: RunningDeps): Work {
     async claim({ workerId, inHand }) {
       for (const id of arrivals.take()) await wake(id)
       await lookAround()
-      const taken: RunRow[] = []
-      for (const lane of LANES) taken.push(...(await claimIn(lane, workerId, inHand)))
-      return taken
+      return allOf(LANES.map((lane) => claimIn(lane, workerId, inHand)))
     },
 
     async work(run, hold) {
@@ -134,6 +128,15 @@ export function runQueues(deps: RunningDeps): Work {
         if (run.worker_id === workerId && run.status === 'running') await deps.takeOver(run)
     },
   })
+}
+
+/** What was taken is ours, whatever became of the others. */
+async function allOf(taking: readonly Promise<RunRow[]>[]): Promise<RunRow[]> {
+  const settled = await Promise.allSettled(taking)
+  const taken = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (failed && taken.length === 0) throw failed.reason
+  return taken
 }
 
 /** More of one organization would run than may. */

@@ -294,15 +294,22 @@ export const findRunOf = (q: Db, repoId: string): Promise<Removable | undefined>
 export const deleteRun = (tx: Tx, id: string): Promise<Removable | undefined> =>
   tx.deleteFrom('runs').where('id', '=', id).returning(REMOVABLE).executeTakeFirst()
 
-export async function measureQueue(
-  q: Db,
-): Promise<{ queued: number; running: number; oldest: number | null }> {
-  const count = (status: RunStatus) =>
-    q
-      .selectFrom('runs')
-      .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest')])
-      .where('status', '=', sql.lit(status))
-      .executeTakeFirstOrThrow()
-  const [queued, running] = [await count('queued'), await count('running')]
-  return { queued: Number(queued.count), running: Number(running.count), oldest: queued.oldest }
+/** What waits in each lane that has any: how many, and since when. */
+export async function measureQueues(q: Db): Promise<Map<Lane, { count: number; oldest: number }>> {
+  const queued = await q
+    .selectFrom('runs')
+    .select((eb) => ['lane', eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest')])
+    .where('status', '=', sql.lit('queued'))
+    .groupBy('lane')
+    .execute()
+  return new Map(queued.map(({ lane, count, oldest }) => [lane, { count: Number(count), oldest }]))
+}
+
+export async function countRunning(q: Db): Promise<number> {
+  const { count } = await q
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('status', '=', sql.lit('running'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }

@@ -35,9 +35,10 @@ describe('what is measured of runs', () => {
     for (const line of [
       'trellis_runs_total{outcome="succeeded",runtime="worker"} 1',
       'trellis_runs_total{outcome="failed",runtime="worker"} 1',
-      'trellis_runs_queued 0',
+      'trellis_runs_queued{lane="sandbox"} 0',
+      'trellis_runs_queued{lane="worker"} 0',
       'trellis_runs_running 0',
-      'trellis_runs_queued_oldest_seconds 0',
+      'trellis_runs_queued_oldest_seconds{lane="worker"} 0',
     ])
       assert.ok(text.includes(line), line)
     const limits = await (await fetch(`${world.app.url}/limits`)).json()

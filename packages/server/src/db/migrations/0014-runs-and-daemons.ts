@@ -55,7 +55,7 @@ export const runsAndDaemons: Migration = {
     'create index runs_repo on runs (repo_id, id)',
     'create index runs_extension on runs (repo_id, extension, id)',
     'create index runs_ready on runs (org_id, lane, id) where ready = 1',
-    `create index runs_queued on runs (created_at) where status = 'queued'`,
+    `create index runs_queued on runs (lane, created_at) where status = 'queued'`,
     'create index runs_actor on runs (org_id, actor_id) where ended_at is null',
     'create index runs_due on runs (due_at) where due_at is not null',
     `create index runs_running on runs (worker_id) where status = 'running'`,
