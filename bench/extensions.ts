@@ -41,6 +41,7 @@ export async function extensionsList(): Promise<Row> {
       ours: milliseconds(ours),
       theirs: milliseconds(theirs),
       ratio: theirs / ours,
+      goal: 1,
     }
   } finally {
     await trellis.stop()

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Daemon } from './daemon.ts'
 import { AnyJson, Counter, ExtensionName, Hash, JsonObject, RepoName, Revision, StringList } from './names.ts'
-import { operation, unready } from './operation.ts'
+import { atSomeRef, ofOneExtension, operation } from './operation.ts'
 import { RecordSchema } from './records.ts'
 import { Subscription } from './subscriptions.ts'
 
@@ -71,7 +71,7 @@ export const extensions = {
     summary: 'List the extensions at a ref, and what is wrong with the broken ones',
     tag,
     needs: 'repo:read',
-    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'FEATURE_UNAVAILABLE', ...unready],
+    errors: atSomeRef,
   })
     .input(atRef)
     .output(
@@ -91,15 +91,7 @@ export const extensions = {
     summary: 'Show one extension at a ref, or what is wrong with it',
     tag,
     needs: 'repo:read',
-    errors: [
-      'REPO_NOT_FOUND',
-      'GIT_OBJECT_NOT_FOUND',
-      'FEATURE_UNAVAILABLE',
-      'EXTENSION_NOT_FOUND',
-      'EXTENSION_INVALID',
-      'EXTENSION_BUILD_FAILED',
-      ...unready,
-    ],
+    errors: ofOneExtension,
   })
     .input(atRef.extend({ extension: ExtensionName }))
     .output(ExtensionDetail),
@@ -107,17 +99,7 @@ export const extensions = {
     summary: 'Make a commit canonical, migrating record schemas with it',
     tag,
     needs: 'repo:admin',
-    errors: [
-      'REPO_NOT_FOUND',
-      'GIT_OBJECT_NOT_FOUND',
-      'FEATURE_UNAVAILABLE',
-      'RECORD_MIGRATION_BLOCKED',
-      'EXTENSION_PROVENANCE',
-      'EXTENSION_INVALID',
-      'EXTENSION_BUILD_FAILED',
-      'EXTENSION_NOT_FOUND',
-      ...unready,
-    ],
+    errors: [...ofOneExtension, 'RECORD_MIGRATION_BLOCKED', 'EXTENSION_PROVENANCE'],
   })
     .input(
       atRef.extend({

@@ -33,6 +33,22 @@ export const unready = [
   'REPO_WORKSPACE_REQUIRED',
 ] as const satisfies ErrorCode[]
 
+/** Of whatever looks at extensions of some commit. */
+export const atSomeRef = [
+  'REPO_NOT_FOUND',
+  'GIT_OBJECT_NOT_FOUND',
+  'FEATURE_UNAVAILABLE',
+  ...unready,
+] as const satisfies ErrorCode[]
+
+/** Of whatever needs one of them to be there, and sound. */
+export const ofOneExtension = [
+  ...atSomeRef,
+  'EXTENSION_NOT_FOUND',
+  'EXTENSION_INVALID',
+  'EXTENSION_BUILD_FAILED',
+] as const satisfies ErrorCode[]
+
 interface Declaration<Code extends ErrorCode, Ignores extends boolean> extends Partial<OperationMeta> {
   summary: string
   tag: string

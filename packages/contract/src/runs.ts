@@ -13,7 +13,7 @@ import {
   StringList,
   Timestamp,
 } from './names.ts'
-import { operation, unready } from './operation.ts'
+import { ofOneExtension, operation, unready } from './operation.ts'
 import { Cursor, Page, pageLimit, pageOf } from './paging.ts'
 
 const NullableText = z.string().nullable()
@@ -70,16 +70,7 @@ export const runs = {
     summary: 'Run an extension',
     tag,
     needs: 'repo:write',
-    errors: [
-      'REPO_NOT_FOUND',
-      'GIT_OBJECT_NOT_FOUND',
-      'FEATURE_UNAVAILABLE',
-      'EXTENSION_NOT_FOUND',
-      'EXTENSION_INVALID',
-      'EXTENSION_BUILD_FAILED',
-      'RUN_REJECTED',
-      ...unready,
-    ],
+    errors: [...ofOneExtension, 'RUN_REJECTED'],
   })
     .input(
       z.object({

@@ -108,6 +108,28 @@ describe('extension.json', () => {
       assert.deepEqual(pathsIn({ ...base, [key]: 1 }), [`#/${key}`])
   })
 
+  it('says what is wrong in plain words', () => {
+    const told = (more: object) => problemsIn({ ...base, ...more })
+    assert.deepEqual(told({ inputSchema: [], dispatch: 'yes', runtime: 'x', on: { event: { types: [] } } }), [
+      '#/runtime Must be one of worker, sandbox, workflow',
+      '#/dispatch Must be true or false',
+      '#/inputSchema Must be an object',
+      '#/on/event/types Must have at least 1 item',
+    ])
+    const record = {
+      name: 'a',
+      fields: { a: { type: 'x' }, b: { type: 'enum' }, c: { type: 'integer', default: 1.5 } },
+    }
+    assert.deepEqual(told({ record }), [
+      '#/record/fields/a/type Must be one of string, text, integer, number, timestamp, boolean, json, enum, ref',
+      '#/record/fields/b/values Required',
+      '#/record/fields/c/default Must be an integer',
+    ])
+    assert.deepEqual(told({ daemon: { scheduleIntervalMinutes: 1 } }), [
+      '#/daemon/scheduleIntervalMinutes Must be at least 5',
+    ])
+  })
+
   it('has no numbers that could not be given back', () => {
     assert.deepEqual(pathsIn('{"version":1e999,"name":"triage"}'), ['#/version'])
     assert.deepEqual(pathsIn('{"version":{"at":[1,-1e400]},"name":"triage"}'), ['#/version/at/1'])

@@ -2,6 +2,7 @@ import type { Subscription } from '@trellis/contract'
 import type * as z from 'zod'
 import { subscriptionIssues } from '../events/subscriptions.ts'
 import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
+import { shapeWords } from '../platform/shape-words.ts'
 import { parseSchema } from '../records/schema.ts'
 import { receiverProblem } from '../webhooks/receivers.ts'
 import { ExtensionDescriptor, WebhookDescriptor } from './descriptor-schema.ts'
@@ -72,7 +73,7 @@ function parse<S extends z.ZodObject>(
   })
   const read = readJson(bytes)
   if (read.problems) return located(read.problems)
-  const parsed = schema.safeParse(read.value)
+  const parsed = schema.safeParse(read.value, { error: shapeWords })
   if (!parsed.success)
     return located([...parsed.error.issues.flatMap(problemsOf), ...rules(soundPart(schema, read.value))])
   const problems = rules(parsed.data)

@@ -7,7 +7,9 @@ import {
   isContractProcedure,
 } from '@orpc/contract'
 import { contract, type Issue, type OperationMeta } from '@trellis/contract'
+import type * as z from 'zod'
 import { Fault } from '../platform/fault.ts'
+import { shapeWords } from '../platform/shape-words.ts'
 import type { Call, Handlers } from './handlers.ts'
 
 /** An operation as the dispatcher runs it. */
@@ -104,13 +106,11 @@ function checkOutput(schema: AnySchema | undefined, output: unknown): void {
 
 function validate(schema: AnySchema | undefined, value: unknown): { value: unknown } | { issues: Issue[] } {
   if (!schema) return { value }
-  const result = schema['~standard'].validate(value)
-  if (result instanceof Promise) throw new Error('Schemas of the contract are synchronous')
-  if (!result.issues) return { value: result.value }
-  const issues = result.issues.map(({ path = [], message }) => ({
-    path: path
-      .map((step) => (typeof step === 'object' ? step.key : step))
-      .map((key) => (typeof key === 'number' ? key : String(key))),
+  // oRPC takes schemas of any kind; those of the contract are zod's.
+  const result = (schema as unknown as z.ZodType).safeParse(value, { error: shapeWords })
+  if (result.success) return { value: result.data }
+  const issues = result.error.issues.map(({ path, message }) => ({
+    path: path.map((key) => (typeof key === 'number' ? key : String(key))),
     message,
   }))
   return { issues }

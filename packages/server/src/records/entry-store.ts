@@ -50,31 +50,28 @@ export async function listShared(
     .execute()
 }
 
+interface KeyPage {
+  indexId: string
+  key: string
+  after: number
+  limit: number
+}
+
+const withKey = (db: Db, page: KeyPage) =>
+  db
+    .selectFrom('record_entries')
+    .where('record_entries.index_id', '=', page.indexId)
+    .where('record_entries.key', '=', page.key)
+    .where('record_entries.seq', '>', page.after)
+    .orderBy('record_entries.seq')
+    .limit(page.limit)
+
 /** The places of rows with exactly this key, in order. */
-export const listByKey = prepared(
-  (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>
-    db
-      .selectFrom('record_entries')
-      .select('seq')
-      .where('index_id', '=', page.indexId)
-      .where('key', '=', page.key)
-      .where('seq', '>', page.after)
-      .orderBy('seq')
-      .limit(page.limit),
-)
+export const listByKey = prepared((db: Db, page: KeyPage) => withKey(db, page).select('record_entries.seq'))
 
 /** The rows with exactly this key, in order. */
-export const listRecordsByKey = prepared(
-  (db: Db, page: { indexId: string; key: string; after: number; limit: number }) =>
-    db
-      .selectFrom('record_entries')
-      .innerJoin('records', 'records.id', 'record_entries.record_id')
-      .selectAll('records')
-      .where('record_entries.index_id', '=', page.indexId)
-      .where('record_entries.key', '=', page.key)
-      .where('record_entries.seq', '>', page.after)
-      .orderBy('record_entries.seq')
-      .limit(page.limit),
+export const listRecordsByKey = prepared((db: Db, page: KeyPage) =>
+  withKey(db, page).innerJoin('records', 'records.id', 'record_entries.record_id').selectAll('records'),
 )
 
 /** The places of rows with a key in a range, in the order of keys. */

@@ -1,6 +1,7 @@
 import { createBatches } from '../platform/batches.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import type { Database, Tx } from '../schema.ts'
 import {
   type Collection,
@@ -58,8 +59,8 @@ export interface Preparation {
 const FIRST_STRIDE = 100
 /** What the flip itself may catch up with. */
 const LAST_BATCH = 500
-/** Far more often than whoever looks for what was given up. */
-const TOUCH_EVERY_MS = 60_000
+/** How often it says that it goes on: in the log, and in its indexes, so that upkeep does not take them for given up. */
+const SIGN_EVERY_MS = 10_000
 
 /** Why a row, as the schema in force has it, cannot take the next one: what was counted, and whatever else. */
 function problemOf({ checks, schema, changes }: Preparation, data: Data): string | undefined {
@@ -73,10 +74,12 @@ export function createPreparations({
   database,
   clock,
   newId,
+  log,
 }: {
   database: Database
   clock: Clock
   newId: NewId
+  log: Log
 }) {
   async function lockIn(tx: Tx, { collectionId, version }: Preparation): Promise<Collection> {
     const row = await store.lockCollection(tx, collectionId)
@@ -84,7 +87,6 @@ export function createPreparations({
     return readCollection(row)
   }
 
-  /** Says that it goes on: upkeep removes what does not. */
   async function touchIn(tx: Tx, { fresh }: Preparation, now: number): Promise<void> {
     const ids = fresh.map(({ id }) => id)
     await entryStore.setIndexState(tx, ids, { from: 'preparing', to: 'preparing', now })
@@ -189,21 +191,25 @@ export function createPreparations({
       const batches = createBatches()
       // Where writers are faster, each lap is run in longer strides than the one before, until they are not.
       const lap = { to: preparation.begunAt, stride: 0 }
-      let touchedAt = clock()
+      let signedAt = clock()
       for (let isLast = !preparation.looksAtRows; !isLast; ) {
         signal?.throwIfAborted()
         const now = clock()
-        const isTouching = now - touchedAt >= TOUCH_EVERY_MS
-        if (isTouching) touchedAt = now
+        const isSigning = now - signedAt >= SIGN_EVERY_MS
+        if (isSigning) signedAt = now
         const looked = await database.transact(async (tx) => {
           const collection = await lockIn(tx, preparation)
-          if (isTouching) await touchIn(tx, preparation, now)
+          if (isSigning) await touchIn(tx, preparation, now)
           const look = (most: number) =>
             lookIn(tx, preparation, { collection, most: Math.max(most, lap.stride) })
           return { ...(await batches.take(look)), written: collection.row.changes }
         })
         preparation.caughtUpTo = looked.caughtUpTo
         isLast = looked.isLast
+        if (isSigning) {
+          const { caughtUpTo: done, written: of } = looked
+          log.info('a promotion looks at rows', { collection: preparation.collectionId, done, of })
+        }
         if (looked.caughtUpTo >= lap.to) {
           lap.to = looked.written
           lap.stride = Math.min(LAST_BATCH, 2 * lap.stride || FIRST_STRIDE)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { RecordRow } from '@trellis/contract'
 import { Fault } from '../platform/fault.ts'
 import type { Database } from '../schema.ts'
@@ -206,6 +207,36 @@ onEachDatabase('promotions of records', (create) => {
     assert.deepEqual(await list(name), migrated(before))
   })
 
+  it('say how far they are, and that they go on', async () => {
+    const name = await filled(25)
+    const repo = await repoNamed(app, name)
+    let log = ''
+    let leaps = 0
+    const migrations = recordMigrationsOf(app, {
+      // As if every batch took a minute.
+      clock: () => app.now() + 60_000 * leaps++,
+      onLog: (lines) => {
+        log += lines
+      },
+    })
+    const began = app.now()
+    const prepared = await migrations.prepare(repo, [next])
+    await setImmediate()
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.ok(lines.length >= 2)
+    assert.deepEqual([lines[0].done, lines[0].of, lines.at(-1).done], [20, 25, 25])
+    const { touched_at } = await app.database.db
+      .selectFrom('record_indexes')
+      .select('touched_at')
+      .where('id', '=', prepared.preparations[0]?.fresh[0]?.id ?? '')
+      .executeTakeFirstOrThrow()
+    assert.ok(touched_at > began + 60_000)
+    await migrations.discard(prepared)
+  })
+
   it('are stopped by what is written meanwhile, if it does not fit', async () => {
     const misfit: [title: string, data: object][] = [
       ['another row', { title: 't1' }],
@@ -275,7 +306,7 @@ onEachDatabase('promotions of records', (create) => {
       const repo = await repoNamed(app, name)
       const before = await state(name)
       const crashing = crashAt(app.database, step)
-      const migrations = recordMigrationsOf(app, crashing)
+      const migrations = recordMigrationsOf(app, { database: crashing })
       const outcome = await migrations
         .prepare(repo, [next])
         .then((prepared) => crashing.transact((tx) => migrations.flipIn(tx, repo, prepared)))

@@ -2,6 +2,7 @@ import type { MigrationPlanEntry } from '@trellis/contract'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Index, wantedIndexes } from './collection.ts'
@@ -30,12 +31,14 @@ export function createRecordMigrations({
   database,
   clock,
   newId,
+  log,
 }: {
   database: Database
   clock: Clock
   newId: NewId
+  log: Log
 }) {
-  const preparing = createPreparations({ database, clock, newId })
+  const preparing = createPreparations({ database, clock, newId, log })
 
   function blocked({ name }: Repo, entries: readonly MigrationPlanEntry[]): Fault {
     const reasons = entries.flatMap(({ recordName, reasons = [] }) =>

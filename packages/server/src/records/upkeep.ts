@@ -7,7 +7,7 @@ import { rowsAtOnce } from './room.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
 
-/** A preparation touches its indexes every minute: after this it is not going on any more. */
+/** A preparation touches its indexes every few seconds: after this it is not going on any more. */
 const ABANDONED_MS = 60 * 60_000
 
 /** A page that was begun with the index is over by then. */

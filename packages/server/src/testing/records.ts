@@ -1,5 +1,7 @@
 import { before } from 'node:test'
+import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
+import { createLog } from '../platform/log.ts'
 import { createRecordMigrations } from '../records/promotion.ts'
 import type { Database } from '../schema.ts'
 import type { CreateDatabase } from './databases.ts'
@@ -48,8 +50,16 @@ export function useRecords(create: CreateDatabase, env: Record<string, string> =
 }
 
 /** How records are promoted, beside everything else of a promotion. */
-export const recordMigrationsOf = (app: TestApp, database: Database = app.database) =>
-  createRecordMigrations({ database, clock: app.now, newId })
+export const recordMigrationsOf = (
+  app: TestApp,
+  { database = app.database, clock = app.now, onLog = () => {} }: RecordMigrationsParts = {},
+) => createRecordMigrations({ database, clock, newId, log: createLog('info', onLog) })
+
+interface RecordMigrationsParts {
+  database?: Database
+  clock?: Clock
+  onLog?(lines: string): void
+}
 
 /** A repository by its name: tests name each of theirs differently. */
 export const repoNamed = (app: TestApp, name: string) =>

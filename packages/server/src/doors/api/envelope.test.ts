@@ -101,7 +101,7 @@ describe('the error envelope', () => {
           message:
             'Use lowercase letters, digits, dots, dashes and underscores, starting with a letter or digit',
         },
-        { path: ['defaultBranch'], message: 'Too small: expected string to have >=1 characters' },
+        { path: ['defaultBranch'], message: 'Must have at least 1 character' },
       ),
     )
     const nested = await post('keys/create', JSON.stringify({ name: 7, scopes: ['repo:read', 'x', 1] }))
@@ -111,7 +111,7 @@ describe('the error envelope', () => {
       [['name'], ['scopes', 1], ['scopes', 2]],
     )
     const limit = await post('repos/list', '{"limit":101}')
-    expectEnvelope(limit, badRequest({ path: ['limit'], message: 'Too big: expected number to be <=100' }))
+    expectEnvelope(limit, badRequest({ path: ['limit'], message: 'Must be at most 100' }))
   })
 
   it('lists every element of a list that is wrong', async () => {
