@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Host, Job, Outcome, Runtime } from '../runtime.ts'
-import { createStackReaders, type ReadStack } from '../worker/stacks.ts'
+import { createStackReaders, type ReadStack } from '../stacks.ts'
 import { INSIDE, type Launch } from './command.ts'
 import { countedBy, type Sandbox } from './find.ts'
 import { runSession, type SessionLimits } from './session.ts'
