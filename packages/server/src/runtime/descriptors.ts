@@ -1,30 +1,36 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 
 const CLOSED_ON_EXEC = 0o2000000
-const FIRST_OF_OURS = 5
+/** Those before it are always given. */
+const FIRST = 3
 
-let known: readonly (number | 'ignore')[] | undefined
+let known: ReadonlyMap<number, number> | undefined
 
 /**
- * What follows the first descriptors of a process that is started. Node closes its own to others; those that whoever
- * started the server left open would be inherited, and get something harmless in their place.
+ * What follows the first descriptors, so many, of a process that is started. Node closes its own to others; those that
+ * whoever started the server left open would be inherited, and get something harmless in their place.
  */
-export function descriptorsAfter(): readonly (number | 'ignore')[] {
+export function descriptorsAfter(count: number): readonly (number | 'ignore')[] {
   known ??= find()
-  return known
+  const last = Math.max(-1, ...known.keys())
+  return Array.from({ length: Math.max(0, last + 1 - count) }, (_, at) => known?.get(at + count) ?? 'ignore')
 }
 
-function find(): (number | 'ignore')[] {
-  const inherited = readdirSync('/proc/self/fd')
-    .map(Number)
-    .filter((fd) => fd >= FIRST_OF_OURS && isInherited(fd))
-  if (inherited.length === 0) return []
+/** Inherited ones, and what to put there. */
+function find(): Map<number, number> {
+  const inherited = listOpen().filter((fd) => fd >= FIRST && isInherited(fd))
+  if (inherited.length === 0) return new Map()
   const nothing = openSync('/dev/null', 'r')
-  const descriptors = Array.from(
-    { length: Math.max(...inherited) + 1 - FIRST_OF_OURS },
-    () => 'ignore' as const,
-  )
-  return descriptors.map((ignored, at) => (inherited.includes(at + FIRST_OF_OURS) ? nothing : ignored))
+  return new Map(inherited.map((fd) => [fd, nothing]))
+}
+
+/** Where the system tells. */
+function listOpen(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number)
+  } catch {
+    return []
+  }
 }
 
 function isInherited(fd: number): boolean {

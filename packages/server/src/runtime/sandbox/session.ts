@@ -144,7 +144,7 @@ export async function runSession(session: Session): Promise<Outcome> {
 function start(launch: Launch): ChildProcess {
   const { program, args, cwd, env } = commandFor(launch)
   const child = spawn(program, args, {
-    ...{ cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...descriptorsAfter()] },
+    ...{ cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...descriptorsAfter(5)] },
     // A group of its own, which is ended as a whole.
     detached: true,
   })
