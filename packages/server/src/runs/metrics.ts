@@ -23,6 +23,11 @@ export function createRunMetrics({ registry, db, clock }: { registry: Registry; 
     help: 'Runs that are under way',
     registers: [registry],
   })
+  const sleeping = new Gauge({
+    name: 'trellis_runs_sleeping',
+    help: 'Workflows that wait for their time or for an event',
+    registers: [registry],
+  })
   const oldest = new Gauge({
     name: 'trellis_runs_queued_oldest_seconds',
     help: 'Age of the oldest run that waits',
@@ -36,6 +41,7 @@ export function createRunMetrics({ registry, db, clock }: { registry: Registry; 
       const queue = await measureQueue(db)
       this.set(queue.queued)
       running.set(queue.running)
+      sleeping.set(queue.sleeping)
       oldest.set(queue.oldest === null ? 0 : Math.max(0, clock() - queue.oldest) / 1000)
     },
   })

@@ -147,7 +147,7 @@ export function createRunsModule(needs: RunsNeeds) {
     complain,
   })
   const runs = createRunsService({ ...needs, dispatching, transitions, waiting, cancels })
-  const prune = createRetention({
+  const retention = createRetention({
     ...needs,
     transitions,
     retentionMs: config.runs.retentionMs,
@@ -180,14 +180,14 @@ export function createRunsModule(needs: RunsNeeds) {
         everyMs: PRUNE_EVERY_MS,
         where: 'one process',
         deletesByClock: true,
-        run: prune,
+        run: retention.pruneAll,
       }),
       hinted({
         name: 'many runs',
         hints,
         settleMs: SETTLE_MS,
         longestBurstMs: 10 * SETTLE_MS,
-        run: (_org, signal) => prune(signal),
+        run: retention.pruneOrg,
       }),
     ],
     async close() {

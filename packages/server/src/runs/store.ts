@@ -266,7 +266,7 @@ export async function listUnended(q: Db, hashes: readonly string[]): Promise<str
 }
 
 const REMOVABLE = ['id', 'org_id', 'lane', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
-type Removable = Pick<RunRow, (typeof REMOVABLE)[number]>
+export type Removable = Pick<RunRow, (typeof REMOVABLE)[number]>
 
 export const listEndedBefore = (q: Db, before: number, limit: number): Promise<Removable[]> =>
   q
@@ -294,15 +294,31 @@ export const findRunOf = (q: Db, repoId: string): Promise<Removable | undefined>
 export const deleteRun = (tx: Tx, id: string): Promise<Removable | undefined> =>
   tx.deleteFrom('runs').where('id', '=', id).returning(REMOVABLE).executeTakeFirst()
 
-export async function measureQueue(
-  q: Db,
-): Promise<{ queued: number; running: number; oldest: number | null }> {
+interface QueueMeasures {
+  queued: number
+  /** When the one was queued that waits for the longest. */
+  oldest: number | null
+  running: number
+  /** Workflows that wait for something. */
+  sleeping: number
+}
+
+/** Each is counted in an index: there may be very many. */
+export async function measureQueue(q: Db): Promise<QueueMeasures> {
   const count = (status: RunStatus) =>
     q
       .selectFrom('runs')
-      .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest')])
+      .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('status', '=', sql.lit(status))
-      .executeTakeFirstOrThrow()
-  const [queued, running] = [await count('queued'), await count('running')]
-  return { queued: Number(queued.count), running: Number(running.count), oldest: queued.oldest }
+  const { count: queued, oldest } = await count('queued')
+    .select((eb) => eb.fn.min('created_at').as('oldest'))
+    .executeTakeFirstOrThrow()
+  const running = await count('running').where('worker_id', 'is not', null).executeTakeFirstOrThrow()
+  const sleeping = await count('running').where('worker_id', 'is', null).executeTakeFirstOrThrow()
+  return {
+    queued: Number(queued),
+    oldest,
+    running: Number(running.count),
+    sleeping: Number(sleeping.count),
+  }
 }
