@@ -54,6 +54,8 @@ interface DoorsDeps {
   clock: Clock
   stopwatch: Stopwatch
   room: Room
+  /** Which runtimes of extensions are off and why, in words for the operator. */
+  runtimesOff: readonly string[]
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -146,6 +148,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           limits: { ...limits, connections: config.connections, runs: config.runs },
           whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
+          runtimesOff: deps.runtimesOff,
           descriptorSchemas: services.descriptorSchemas,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),

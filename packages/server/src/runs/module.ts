@@ -113,6 +113,7 @@ export function createRunsModule(needs: RunsNeeds) {
     transitions,
     queueRoom,
     runtimes: needs.enabled,
+    switchedOff: new Set(needs.runtimes.off.flatMap(({ names, isBySetting }) => (isBySetting ? names : []))),
   })
   const { hostFor } = createCtxHosts({
     ...needs,

@@ -17,7 +17,10 @@ interface SandboxRuntimeOptions extends SessionLimits {
 }
 
 export interface SandboxRuntime extends Runtime {
+  readonly running: number
+  /** Trees that were checked out for a run, and those that were there. */
   readonly treeCounts: Readonly<{ made: number; found: number }>
+  readonly treeBytes: number
 }
 
 /**
@@ -81,7 +84,13 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
   }
 
   return {
+    get running() {
+      return sessions.size
+    },
     treeCounts: trees.counts,
+    get treeBytes() {
+      return trees.bytes
+    },
 
     async run(job, host, signal) {
       const session = run(job, host, AbortSignal.any([signal, closing.signal]))

@@ -12,7 +12,7 @@ export interface WorkerRuntimeOptions extends PoolOptions, StayLimits {
   inputCharacters: number
 }
 
-interface WorkerRuntime extends Runtime {
+export interface WorkerRuntime extends Runtime {
   readonly counts: Readonly<PoolCounts>
   readonly processes: number
   readonly isolates: number
