@@ -123,7 +123,7 @@ export async function startApp(deps: AppDeps) {
     registry,
   }
   const runtimes = deps.runtimes ?? (await findRuntimes(base))
-  const { services, handlers, work, close } = await createModules({
+  const { services, bounds, handlers, work, close } = await createModules({
     ...base,
     passwords,
     runtimes,
@@ -142,7 +142,7 @@ export async function startApp(deps: AppDeps) {
   let stopping = false
   const isStopping = () => stopping
   const runtimesOff = runtimes.off.map(({ names, reason }) => `${names.join(' and ')}: ${reason}`)
-  server.open(doors.open({ ...base, services, handlers, runtimesOff, isStopping, checkOutput }))
+  server.open(doors.open({ ...base, services, handlers, runtimesOff, bounds, isStopping, checkOutput }))
   // No new callers and nothing new in the background, then what both stand on, the last made first.
   starting.defer(async () => {
     await Promise.all([closeGracefully(listener, shutdownMs), background.stop()])

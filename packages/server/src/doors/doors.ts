@@ -27,6 +27,7 @@ import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createPagesFront } from './pages/door.ts'
 import { createForms } from './pages/forms.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
+import type { Limits } from './pages/limits.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
 import { createReadiness } from './pages/readiness.ts'
@@ -56,6 +57,8 @@ interface DoorsDeps {
   room: Room
   /** Which runtimes of extensions are off and why, in words for the operator. */
   runtimesOff: readonly string[]
+  /** Bounds that are no settings. */
+  bounds: Limits['bounds']
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -89,7 +92,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       stopwatch,
       ...deps
     }: DoorsDeps): Door[] {
-      const { limits } = config
+      const { limits, connections, runs, sandbox } = config
       const secure = baseUrl.startsWith('https:')
       const anonymousCookie = createCookie('trellis.anonymous', {
         maxAgeSeconds: limits.provisionalMs / 1000,
@@ -145,7 +148,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({
           baseUrl,
-          limits: { ...limits, connections: config.connections, runs: config.runs },
+          limits: { ...limits, connections, runs, sandbox, bounds: deps.bounds },
           whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
           runtimesOff: deps.runtimesOff,

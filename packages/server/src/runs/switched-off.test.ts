@@ -88,6 +88,14 @@ describe('what is measured of runs', () => {
     ])
       assert.ok(text.includes(line), line)
     const limits = await (await fetch(`${world.app.url}/limits`)).json()
-    assert.deepEqual((limits as { run: object }).run, { seconds: 30, memoryMb: 128, logBytes: 1048576 })
+    const { run, workflow, daemon, organization } = limits as Record<string, object>
+    assert.deepEqual(run, {
+      ...{ seconds: 30, memoryMb: 128, logBytes: 1048576, inputBytes: 1048576, outputBytes: 1048576 },
+      ...{ calls: 100_000, causationDepth: 8, keptDays: 30 },
+    })
+    assert.deepEqual(workflow, {
+      ...{ steps: 1000, stepBytes: 262_144, stepsBytes: 8_388_608, waitsPerRepository: 1000 },
+    })
+    assert.deepEqual([daemon, organization], [{ eventsPerWake: 100 }, { ...organization, runsQueued: 1000 }])
   })
 })
