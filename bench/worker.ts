@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Job } from '../packages/server/src/runtime/runtime.ts'
-import { findBubblewrap, findWorkerd } from '../packages/server/src/runtime/worker/confinement.ts'
+import { findConfinement } from '../packages/server/src/runtime/worker/confinement.ts'
 import { createWorkerRuntime } from '../packages/server/src/runtime/worker/worker-runtime.ts'
 import { inTurns, median, milliseconds, type Row } from './measure.ts'
 
@@ -82,13 +82,12 @@ interface Both {
 }
 
 async function withBoth(measure: (both: Both) => Promise<Row>): Promise<Row> {
-  const workerd = findWorkerd() ?? ''
+  const confinement = await findWorkerd()
   await using directory = await mkdtempDisposable(join(tmpdir(), 'trellis-bench-'))
   await using bare = await startBare()
   const runtime = createWorkerRuntime({
     directory: directory.path,
-    workerd,
-    bubblewrap: await findBubblewrap(workerd),
+    ...confinement,
     ...{ processes: 100, processesPerOrg: 1, runsPerProcess: 4, modulesPerProcess: 1_000 },
     ...{
       memoryMb: 128,
@@ -136,14 +135,21 @@ const config :Workerd.Config = (
   sockets = [(name = "in", address = "unix:in.sock", http = (), service = "main")],
 );`
 
+async function findWorkerd() {
+  const found = await findConfinement()
+  if ('reason' in found) throw new Error(found.reason)
+  return found
+}
+
 /** workerd with nothing of ours around it. */
 export async function startBare() {
   const directory = await mkdtempDisposable(join(tmpdir(), 'trellis-bench-'))
   await writeFile(join(directory.path, 'config.capnp'), CONFIG)
   const agent = new Agent({ keepAlive: true })
   const call = () => post(join(directory.path, 'in.sock'), agent)
+  const { workerd } = await findWorkerd()
   const began = performance.now()
-  const child: ChildProcess = spawn(findWorkerd() ?? '', ['serve', '--control-fd=3', 'config.capnp'], {
+  const child: ChildProcess = spawn(workerd, ['serve', '--control-fd=3', 'config.capnp'], {
     cwd: directory.path,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })

@@ -94,7 +94,7 @@ function describe({ admission, ignoresCredential, needs }: Partial<OperationMeta
 /** Named, so that declarations say which errors and not everything about each of them. */
 export type ErrorsOf<Code extends ErrorCode> = { [C in Code]: (typeof errors)[C] }
 
-function pick<Code extends ErrorCode>(codes: readonly ErrorCode[]): ErrorsOf<Code> {
+export function pick<Code extends ErrorCode>(codes: readonly ErrorCode[]): ErrorsOf<Code> {
   const picked: Record<string, ErrorDeclaration> = {}
   for (const code of codes) picked[code] = errors[code]
   return picked as ErrorsOf<Code>

@@ -41,13 +41,19 @@ const OpenObject = z
   )
   .meta({ type: 'object' })
 
+export const RowConditions = OpenObject.meta({
+  type: 'object',
+  description: 'Conditions that rows must meet; all rows when left out.',
+  examples: [{ status: 'open', priority: { gte: 3 } }],
+})
+
 const tag = 'Records'
 
 const ofRow = z.object({ name: RepoName, record: RecordName, id: Id.meta({ examples: ['rec_01k…'] }) })
 
 const Revision = z.int().describe('The one that was read. Another means that somebody was faster.')
 
-const everyRecord = [
+export const everyRecord = [
   'REPO_NOT_FOUND',
   'FEATURE_UNAVAILABLE',
   'RECORD_SCHEMA_NOT_FOUND',
@@ -65,11 +71,7 @@ export const records = {
       z.object({
         name: RepoName,
         record: RecordName,
-        where: OpenObject.optional().meta({
-          type: 'object',
-          description: 'Conditions that rows must meet; all rows when left out.',
-          examples: [{ status: 'open', priority: { gte: 3 } }],
-        }),
+        where: RowConditions.optional(),
         limit: pageLimit(1000, 100),
         cursor: Cursor.optional(),
       }),

@@ -62,7 +62,7 @@ export type Run = z.infer<typeof Run>
 
 const tag = 'Runs'
 
-const RunId = Id.meta({ examples: ['run_01kdvt6x3c8m4q9r'] })
+export const RunId = Id.meta({ examples: ['run_01kdvt6x3c8m4q9r'] })
 const everyRun = ['FEATURE_UNAVAILABLE', 'RUN_NOT_FOUND'] as const satisfies ErrorCode[]
 
 export const runs = {

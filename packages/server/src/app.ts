@@ -123,7 +123,7 @@ export async function startApp(deps: AppDeps) {
     registry,
   }
   const runtimes = deps.runtimes ?? (await findRuntimes(base))
-  const { services, handlers, work, close } = await createModules({
+  const { services, bounds, handlers, work, close } = await createModules({
     ...base,
     passwords,
     runtimes,
@@ -141,7 +141,8 @@ export async function startApp(deps: AppDeps) {
   })
   let stopping = false
   const isStopping = () => stopping
-  server.open(doors.open({ ...base, services, handlers, isStopping, checkOutput }))
+  const runtimesOff = runtimes.off.map(({ names, reason }) => `${names.join(' and ')}: ${reason}`)
+  server.open(doors.open({ ...base, services, handlers, runtimesOff, bounds, isStopping, checkOutput }))
   // No new callers and nothing new in the background, then what both stand on, the last made first.
   starting.defer(async () => {
     await Promise.all([closeGracefully(listener, shutdownMs), background.stop()])
@@ -153,6 +154,8 @@ export async function startApp(deps: AppDeps) {
     url: baseUrl,
     /** The owner's API key, only when this start made it. */
     ownerKey: services.ownerKey,
+    /** Which runtimes of extensions are off and why, in words for the operator. */
+    runtimesOff,
     database,
     background,
     /** Finishes what is in flight, then lets go of everything. */

@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   })
 }
 
-function welcome({ url, ownerKey }: App, { data, owner }: Config): string {
+function welcome({ url, ownerKey, runtimesOff }: App, { data, owner }: Config): string {
   // A key the operator chose is theirs to keep, and in no file of ours.
   const credential = owner.key ? '$TRELLIS_OWNER_KEY' : `$(cat ${data}/owner.key)`
   const key =
@@ -52,6 +52,7 @@ Your API key, shown this once and kept in ${data}/owner.key:
   ${ownerKey}
 `
       : ''
+  const off = runtimesOff.map((line) => `Extensions cannot run as ${line}\n\n`).join('')
   return `
 Trellis is at ${url}
 ${key}
@@ -62,7 +63,7 @@ Try it:
 
 The API is described at ${url}/reference
 
-`
+${off}`
 }
 
 main().catch((error: unknown) => {

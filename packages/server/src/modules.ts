@@ -7,6 +7,7 @@ import { createCodeModule } from './code/module.ts'
 import { codeRemains } from './code/remains.ts'
 import { createDaemonsFollowing } from './daemons/following.ts'
 import { createDaemonBeginnings, createDaemonsModule } from './daemons/module.ts'
+import { MOST_EVENTS } from './daemons/pending.ts'
 import { listDaemons } from './daemons/presenting.ts'
 import { daemonRemains } from './daemons/remains.ts'
 import { createEventsModule } from './events/module.ts'
@@ -37,6 +38,7 @@ import { createRecordRemains } from './records/remains.ts'
 import { createRepoSecretsModule } from './repo-secrets/module.ts'
 import { secretRemains } from './repo-secrets/remains.ts'
 import { createReposModule } from './repos/module.ts'
+import { runBounds } from './runs/bounds.ts'
 import { createRunEnding } from './runs/ending.ts'
 import { listenAnew } from './runs/listening.ts'
 import { createRunBeginnings, createRunsModule } from './runs/module.ts'
@@ -218,6 +220,8 @@ export async function createModules({
       ...eventsModule.services,
       ...runsModule.services,
     },
+    /** What is no setting and yet for callers to know. */
+    bounds: { ...runBounds, daemon: { eventsPerWake: MOST_EVENTS } },
     handlers: mergeHandlers(modules.flatMap(({ handlers }) => handlers ?? [])),
     work: [
       ...scratchUpkeep(base.scratch),

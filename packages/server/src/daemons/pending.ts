@@ -19,7 +19,7 @@ interface Batch {
   pendingCount: number
 }
 
-const MOST_EVENTS = 100
+export const MOST_EVENTS = 100
 /** The rest of the input is what else there is of events. */
 const MOST_BYTES = MAX_INPUT_BYTES * 0.75
 

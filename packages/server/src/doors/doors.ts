@@ -27,6 +27,7 @@ import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createPagesFront } from './pages/door.ts'
 import { createForms } from './pages/forms.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
+import type { Limits } from './pages/limits.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
 import { createReadiness } from './pages/readiness.ts'
@@ -54,6 +55,10 @@ interface DoorsDeps {
   clock: Clock
   stopwatch: Stopwatch
   room: Room
+  /** Which runtimes of extensions are off and why, in words for the operator. */
+  runtimesOff: readonly string[]
+  /** Bounds that are no settings. */
+  bounds: Limits['bounds']
   isStopping(): boolean
   /** Hold every answer against the contract. */
   checkOutput: boolean
@@ -87,7 +92,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       stopwatch,
       ...deps
     }: DoorsDeps): Door[] {
-      const { limits } = config
+      const { limits, connections, runs, sandbox } = config
       const secure = baseUrl.startsWith('https:')
       const anonymousCookie = createCookie('trellis.anonymous', {
         maxAgeSeconds: limits.provisionalMs / 1000,
@@ -143,9 +148,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({
           baseUrl,
-          limits: { ...limits, connections: config.connections, runs: config.runs },
+          limits: { ...limits, connections, runs, sandbox, bounds: deps.bounds },
           whyUnready: createReadiness({ isStopping: deps.isStopping, database, room: deps.room }),
           problems: services.survey.problems,
+          runtimesOff: deps.runtimesOff,
           descriptorSchemas: services.descriptorSchemas,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),

@@ -44,7 +44,7 @@ export type Tailing = ReturnType<typeof createTailing>
  * Tells listeners what is added to logs. Whoever hears nothing costs nothing but a place in a set: what is added in this
  * process is told at once, what others add is found by one look for all, and only logs that have changed are read.
  */
-export function createTailing({ database }: { database: Database }) {
+export function createTailing({ database }: { database: Pick<Database, 'db' | 'afterCommit'> }) {
   const { db } = database
   const logs = new Map<EventScope, Log>()
   let timer: NodeJS.Timeout | undefined
@@ -138,7 +138,7 @@ export function createTailing({ database }: { database: Database }) {
       for (let i = 0; i < scopes.length; i += LOOKED_AT_ONCE) {
         const some = scopes.slice(i, i + LOOKED_AT_ONCE)
         const last = new Map((await store.listLast(db, some)).map(({ scope, last_seq }) => [scope, last_seq]))
-        for (const scope of some) compare(scope, last.get(scope))
+        for (const scope of some) await compare(scope, last.get(scope))
       }
     } catch {
       // The next look may do better.
@@ -147,12 +147,15 @@ export function createTailing({ database }: { database: Database }) {
     }
   }
 
-  function compare(scope: EventScope, last: number | undefined): void {
+  async function compare(scope: EventScope, last: number | undefined): Promise<void> {
     const log = logs.get(scope)
     if (!log) return
-    // The log is being removed, with what it is about.
-    for (const tail of log.tails) if (last === undefined || last < tail.position) end(tail)
     if (log.live.size > 0 && (last ?? 0) > log.told) void tell(scope, log)
+    const reached = new Map([...log.tails].map((tail) => [tail, tail.position]))
+    if (Math.max(...reached.values()) <= (last ?? -1)) return
+    // They may have got there since it was looked. What is still not there is being removed, with what it is about.
+    const now = (await store.findLast(db, scope)) ?? -1
+    for (const [tail, position] of reached) if (position > now) end(tail)
   }
 
   /** Only a hint: in the transaction nobody else sees the event yet. */

@@ -362,6 +362,11 @@ export const settings = {
     '250',
     wholeNumber(1),
   ),
+  TRELLIS_REPO_MAX_SECRETS: defaulted(
+    'Secrets of a repository that its extensions may be given.',
+    '100',
+    wholeNumber(0, 10_000),
+  ),
   TRELLIS_RECORD_MAX_ROWS: defaulted(
     'Rows of a record collection. What they take counts against the bytes of the organization.',
     '1000000',
@@ -517,6 +522,7 @@ function arrange(v: Values) {
       anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
+      secretsPerRepo: v.TRELLIS_REPO_MAX_SECRETS,
       rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
       daemonsPerOrg: v.TRELLIS_ORG_MAX_DAEMONS,
       tails: v.TRELLIS_MAX_TAILS,

@@ -9,10 +9,14 @@ interface RepoSecretsNeeds extends Base {
 }
 
 export function createRepoSecretsModule(needs: RepoSecretsNeeds) {
-  const secrets = createRepoSecrets({ ...needs, sealer: createSealer(needs.serverKey, 'repository secrets') })
-  const { enabled } = needs.config.extensions
+  const { extensions, limits } = needs.config
+  const secrets = createRepoSecrets({
+    ...needs,
+    sealer: createSealer(needs.serverKey, 'repository secrets'),
+    maxPerRepo: limits.secretsPerRepo,
+  })
   return {
     services: { secrets },
-    handlers: { secrets: secretsHandlers(enabled ? secrets : undefined) },
+    handlers: { secrets: secretsHandlers(extensions.enabled ? secrets : undefined) },
   } satisfies Module
 }

@@ -7,9 +7,6 @@ import type { Database } from '../schema.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import * as store from './store.ts'
 
-/** Of one repository. */
-const MOST = 100
-
 interface Named {
   name: string
   secret: string
@@ -23,11 +20,13 @@ export function createRepoSecrets({
   repos,
   sealer,
   clock,
+  maxPerRepo,
 }: {
   database: Database
   repos: ReposService
   sealer: Sealer
   clock: Clock
+  maxPerRepo: number
 }) {
   return {
     async set(caller: Caller, { name, secret, value }: Named & { value: string }): Promise<RepoSecret> {
@@ -38,8 +37,8 @@ export function createRepoSecrets({
         // Counted under the lock of the repository.
         if (!(await repos.lockIn(tx, repo.id))) throw new Fault('REPO_NOT_FOUND', { name })
         const known = await store.listNames(tx, repo.id)
-        if (known.length >= MOST && !known.some((other) => other.name === secret))
-          throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: MOST, observed: known.length })
+        if (known.length >= maxPerRepo && !known.some((other) => other.name === secret))
+          throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: maxPerRepo, observed: known.length })
         await store.putSecret(tx, row)
       })
       return { secret, updatedAt: row.updated_at }

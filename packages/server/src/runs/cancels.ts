@@ -10,14 +10,17 @@ export type Cancels = ReturnType<typeof createCancels>
 export function createCancels({ db }: { db: Db }) {
   const running = new Map<string, { workerId: string; controller: AbortController }>()
   let timer: NodeJS.Timeout | undefined
+  let isLooking = false
 
   const cancel = (id: string) => running.get(id)?.controller.abort(new Cancelled())
 
   async function look(): Promise<void> {
     const ids = [...running].flatMap(([id, { controller }]) => (controller.signal.aborted ? [] : [id]))
-    if (ids.length === 0) return
+    if (ids.length === 0 || isLooking) return
+    isLooking = true
     // A look that fails is followed by another.
     const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
+    isLooking = false
     for (const id of goingOn ? ids : []) {
       const { workerId, controller } = running.get(id) ?? {}
       const holder = goingOn?.get(id)

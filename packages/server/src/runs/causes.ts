@@ -15,7 +15,7 @@ export interface Origin {
   ancestors: readonly Ancestor[]
 }
 
-const MAX_DEPTH = 8
+export const MAX_DEPTH = 8
 /** An extension that is woken again and again by what comes of its own runs. */
 const MAX_WAKES = 2
 

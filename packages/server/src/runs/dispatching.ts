@@ -29,13 +29,15 @@ interface DispatchingDeps {
   transitions: Transitions
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
+  /** Those of the others that nobody wants to be there. */
+  switchedOff: ReadonlySet<Runtime>
 }
 
 export type Dispatching = ReturnType<typeof createDispatching>
 
 /** Runs that somebody asks for: a caller, or another run. */
 export function createDispatching(deps: DispatchingDeps) {
-  const { database, events, repos, extensions, checks, transitions, queueRoom, runtimes } = deps
+  const { database, events, repos, extensions, checks, transitions, queueRoom, runtimes, switchedOff } = deps
 
   async function queue(
     caller: Caller,
@@ -44,6 +46,7 @@ export function createDispatching(deps: DispatchingDeps) {
     { origin, signal }: { origin: Origin; signal: AbortSignal },
   ): Promise<RunRow> {
     const target = await extensions.findRunnable(repo, { extension, ref }, signal)
+    if (switchedOff.has(target.runtime)) throw new Fault('FEATURE_UNAVAILABLE', { feature: target.runtime })
     if (!target.dispatch || !runtimes.has(target.runtime)) throw rejected('not_dispatchable')
     const json = await checkedInput(repo, target, input)
     const isCanonical = ref === undefined && target.canonicalCommit !== null

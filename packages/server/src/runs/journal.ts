@@ -66,11 +66,11 @@ type Answer =
   | { is: 'wait' }
   | { is: 'refused'; error: WireError }
 
-const MAX_STEPS = 1_000
+export const MAX_STEPS = 1_000
 /** Of one repository: every change of it asks each of them. */
-const MAX_WAITS = 1_000
-const MAX_RESULT_BYTES = 256 * 1024
-const MAX_TOTAL_BYTES = 8 * 1024 * 1024
+export const MAX_WAITS = 1_000
+export const MAX_RESULT_BYTES = 256 * 1024
+export const MAX_TOTAL_BYTES = 8 * 1024 * 1024
 /** A delay that is not worth giving the run out of hand. */
 const SHORT_MS = 1_000
 /** How often a step may be begun again because the server stopped over it. */

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../schema.ts'
 import { LANES } from './lanes.ts'
-import { countRunning, measureQueues, type RunRow } from './store.ts'
+import { countUnderWay, measureQueues, type RunRow } from './store.ts'
 
 /** How running goes, for Prometheus. What waits and what runs is that of all processes together. */
 export function createRunMetrics({ registry, db, clock }: { registry: Registry; db: Db; clock: Clock }) {
@@ -24,7 +24,15 @@ export function createRunMetrics({ registry, db, clock }: { registry: Registry; 
     help: 'Runs that are under way',
     registers: [registry],
     async collect() {
-      this.set(await countRunning(db))
+      this.set((await countUnderWay(db)).running)
+    },
+  })
+  new Gauge({
+    name: 'trellis_runs_sleeping',
+    help: 'Workflows that wait for their time or for an event',
+    registers: [registry],
+    async collect() {
+      this.set((await countUnderWay(db)).sleeping)
     },
   })
   new Gauge({

@@ -113,6 +113,7 @@ export function createRunsModule(needs: RunsNeeds) {
     transitions,
     queueRoom,
     runtimes: needs.enabled,
+    switchedOff: new Set(needs.runtimes.off.flatMap(({ names, isBySetting }) => (isBySetting ? names : []))),
   })
   const { hostFor } = createCtxHosts({
     ...needs,
@@ -147,7 +148,7 @@ export function createRunsModule(needs: RunsNeeds) {
     complain,
   })
   const runs = createRunsService({ ...needs, dispatching, transitions, waiting, cancels })
-  const prune = createRetention({
+  const retention = createRetention({
     ...needs,
     transitions,
     retentionMs: config.runs.retentionMs,
@@ -180,14 +181,14 @@ export function createRunsModule(needs: RunsNeeds) {
         everyMs: PRUNE_EVERY_MS,
         where: 'one process',
         deletesByClock: true,
-        run: prune,
+        run: retention.pruneAll,
       }),
       hinted({
         name: 'many runs',
         hints,
         settleMs: SETTLE_MS,
         longestBurstMs: 10 * SETTLE_MS,
-        run: (_org, signal) => prune(signal),
+        run: retention.pruneOrg,
       }),
     ],
     async close() {

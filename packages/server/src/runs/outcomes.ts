@@ -6,7 +6,7 @@ import type { Ending, RunRow } from './store.ts'
 /** How a run has ended, as it is written down. */
 export type Verdict = Pick<Ending, 'status' | 'error' | 'exitCode' | 'output'>
 
-const MAX_OUTPUT_BYTES = 1024 * 1024
+export const MAX_OUTPUT_BYTES = 1024 * 1024
 const MAX_ERROR_CHARACTERS = 4_000
 
 interface Judging {

@@ -194,19 +194,18 @@ export const putToSleep = (
 /** Workflows whose time has come, or for which something has arrived. */
 export async function listToWake(q: Db, now: number, limit: number): Promise<string[]> {
   const due = await q.selectFrom('runs').select('id').where('due_at', '<=', now).limit(limit).execute()
+  // A cross join, because of which SQLite begins with the steps: of workflows that sleep there may be very many.
   const reached = await q
-    .selectFrom('runs')
-    .select('id')
-    .where('status', '=', sql.lit('running'))
-    .where('worker_id', 'is', null)
-    .where('ready', '=', 0)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('run_steps')
-        .select('run_id')
-        .where('arrived', 'is not', null)
-        .where('state', '=', sql.lit('waiting')),
-    )
+    .selectFrom('run_steps')
+    .crossJoin('runs')
+    .select('runs.id')
+    .distinct()
+    .where('run_steps.arrived', 'is not', null)
+    .where('run_steps.state', '=', sql.lit('waiting'))
+    .whereRef('runs.id', '=', 'run_steps.run_id')
+    .where('runs.status', '=', 'running')
+    .where('runs.worker_id', 'is', null)
+    .where('runs.ready', '=', 0)
     .limit(limit)
     .execute()
   return [...new Set([...due, ...reached].map(({ id }) => id))]
@@ -259,4 +258,14 @@ const readyOf = prepared((db: Db, { orgId }: { orgId: string }) =>
 export async function countReady(q: Db, orgId: string): Promise<number> {
   const rows = await readyOf(q, { orgId })
   return rows.reduce((sum, { ready }) => sum + ready, 0)
+}
+
+/** What is kept of all runs of an organization. */
+export async function sumKept(q: Db, orgId: string): Promise<number> {
+  const { kept } = await q
+    .selectFrom('run_queues')
+    .select((eb) => eb.fn.sum<number | string | null>('kept_bytes').as('kept'))
+    .where('org_id', '=', orgId)
+    .executeTakeFirstOrThrow()
+  return Number(kept ?? 0)
 }

@@ -27,13 +27,15 @@ export function createRetention(deps: RetentionDeps) {
   const { database, events, transitions, clock, retentionMs, maxKeptBytes } = deps
 
   /** Its log first: a run that is half gone can still be found. */
-  async function remove(id: string): Promise<void> {
+  async function remove({ id, org_id }: store.Removable): Promise<void> {
     for (let more = true; more; ) {
       more = (await database.transact((tx) => events.removeSomeIn(tx, runScope(id), BATCH))) === BATCH
       // SQLite answers at once: without this nothing else would get its turn.
       await setImmediate()
     }
-    await database.transact((tx) => transitions.removeIn(tx, id))
+    await database.transact(async (tx) => {
+      if (await transitions.removeIn(tx, id)) await queues.deleteIdleQueues(tx, org_id)
+    })
   }
 
   async function removeOldest(
@@ -44,18 +46,28 @@ export function createRetention(deps: RetentionDeps) {
     while (surplus > 0 && !signal.aborted) {
       const oldest = await store.listOldestEnded(database.db, org_id, AT_ONCE)
       if (oldest.length === 0) return
-      for (const { id, bytes } of oldest) {
+      for (const run of oldest) {
         if (surplus <= 0 || signal.aborted) return
-        await remove(id)
-        surplus -= bytes
+        await remove(run)
+        surplus -= run.bytes
       }
     }
   }
 
-  return async (signal: AbortSignal): Promise<void> => {
+  return {
+    /** Of an organization that has come to keep too much. */
+    async pruneOrg(orgId: string, signal: AbortSignal): Promise<void> {
+      const kept_bytes = await queues.sumKept(database.db, orgId)
+      if (kept_bytes > maxKeptBytes) await removeOldest({ org_id: orgId, kept_bytes }, signal)
+    },
+
+    pruneAll,
+  }
+
+  async function pruneAll(signal: AbortSignal): Promise<void> {
     for (let more = true; more && !signal.aborted; ) {
       const old = await store.listEndedBefore(database.db, clock() - retentionMs, AT_ONCE)
-      for (const { id } of old) if (!signal.aborted) await remove(id)
+      for (const run of old) if (!signal.aborted) await remove(run)
       more = old.length === AT_ONCE
     }
     for (const queue of await queues.listOverfull(database.db, maxKeptBytes, AT_ONCE))

@@ -266,7 +266,7 @@ export async function listUnended(q: Db, hashes: readonly string[]): Promise<str
 }
 
 const REMOVABLE = ['id', 'org_id', 'lane', 'repo_id', 'ready', 'worker_id', 'bytes'] as const
-type Removable = Pick<RunRow, (typeof REMOVABLE)[number]>
+export type Removable = Pick<RunRow, (typeof REMOVABLE)[number]>
 
 export const listEndedBefore = (q: Db, before: number, limit: number): Promise<Removable[]> =>
   q
@@ -294,7 +294,7 @@ export const findRunOf = (q: Db, repoId: string): Promise<Removable | undefined>
 export const deleteRun = (tx: Tx, id: string): Promise<Removable | undefined> =>
   tx.deleteFrom('runs').where('id', '=', id).returning(REMOVABLE).executeTakeFirst()
 
-/** What waits in each lane that has any: how many, and since when. */
+/** What waits in each lane that has any: how many, and since when. Counted in an index: there may be very many. */
 export async function measureQueues(q: Db): Promise<Map<Lane, { count: number; oldest: number }>> {
   const queued = await q
     .selectFrom('runs')
@@ -305,11 +305,13 @@ export async function measureQueues(q: Db): Promise<Map<Lane, { count: number; o
   return new Map(queued.map(({ lane, count, oldest }) => [lane, { count: Number(count), oldest }]))
 }
 
-export async function countRunning(q: Db): Promise<number> {
-  const { count } = await q
+/** Those that a process has in hand, and workflows that wait for something. */
+export async function countUnderWay(q: Db): Promise<{ running: number; sleeping: number }> {
+  const running = q
     .selectFrom('runs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('status', '=', sql.lit('running'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  const inHand = await running.where('worker_id', 'is not', null).executeTakeFirstOrThrow()
+  const asleep = await running.where('worker_id', 'is', null).executeTakeFirstOrThrow()
+  return { running: Number(inHand.count), sleeping: Number(asleep.count) }
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { assertFault, createSqlite, useApp, useRuns } from '../testing/index.ts'
+import {
+  assertFault,
+  createSqlite,
+  startTestApp,
+  useApp,
+  useInSuite,
+  useRuns,
+  worldOf,
+} from '../testing/index.ts'
 
 describe('runs where extensions are switched off', () => {
   const app = useApp(createSqlite, { TRELLIS_EXTENSIONS: 'off' })
@@ -21,6 +29,44 @@ describe('runs where extensions are switched off', () => {
     for (const [path, input] of calls)
       assertFault(await app.call(path, input, { token }), 'FEATURE_UNAVAILABLE', { feature: 'extensions' })
   })
+
+  it('are told of as off by the start and by readiness, which they are no part of', async () => {
+    const lines = [
+      'worker and workflow and sandbox: TRELLIS_EXTENSIONS is off. To turn it on: TRELLIS_EXTENSIONS=on, then start again',
+    ]
+    const ready = await fetch(`${app.url}/readyz`)
+    assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ready', runtimesOff: lines }])
+    assert.deepEqual(app.runtimesOff, lines)
+  })
+})
+
+describe('a runtime that is switched off', () => {
+  const world = useInSuite(async (made) => {
+    const app = made.use(await startTestApp(made.use(await createSqlite()), { TRELLIS_SANDBOX: 'off' }))
+    return worldOf(app, (await app.signUp('ana')).token)
+  })
+
+  it('is a feature that is not there, for those who ask for a run in it', async () => {
+    await world.repo('tools', { boxed: { declares: { runtime: 'sandbox' }, does: '' } })
+    const { items } = await world.ok('extensions/list', { name: 'tools' })
+    assert.equal(items[0].dispatchable, false)
+    const asked = await world.call('runs/dispatch', { name: 'tools', extension: 'boxed' })
+    assertFault(asked, 'FEATURE_UNAVAILABLE', { feature: 'sandbox' })
+    assert.match(world.app.runtimesOff.join(), /^sandbox: TRELLIS_SANDBOX is off/)
+  })
+
+  it('is measured no more, unlike the others', async () => {
+    const text = await (await fetch(`${world.app.url}/metrics`)).text()
+    for (const line of [
+      'trellis_worker_processes 0',
+      'trellis_worker_isolates 0',
+      'trellis_worker_runs_waiting 0',
+      'trellis_worker_process_starts_total{outcome="started"} 0',
+      'trellis_worker_processes_killed_total 0',
+    ])
+      assert.ok(text.includes(line), line)
+    assert.ok(!text.includes('trellis_sandbox'))
+  })
 })
 
 describe('what is measured of runs', () => {
@@ -39,9 +85,18 @@ describe('what is measured of runs', () => {
       'trellis_runs_queued{lane="worker"} 0',
       'trellis_runs_running 0',
       'trellis_runs_queued_oldest_seconds{lane="worker"} 0',
+      'trellis_runs_sleeping 0',
     ])
       assert.ok(text.includes(line), line)
     const limits = await (await fetch(`${world.app.url}/limits`)).json()
-    assert.deepEqual((limits as { run: object }).run, { seconds: 30, memoryMb: 128, logBytes: 1048576 })
+    const { run, workflow, daemon, organization } = limits as Record<string, object>
+    assert.deepEqual(run, {
+      ...{ seconds: 30, memoryMb: 128, logBytes: 1048576, inputBytes: 1048576, outputBytes: 1048576 },
+      ...{ calls: 100_000, causationDepth: 8, keptDays: 30 },
+    })
+    assert.deepEqual(workflow, {
+      ...{ steps: 1000, stepBytes: 262_144, stepsBytes: 8_388_608, waitsPerRepository: 1000 },
+    })
+    assert.deepEqual([daemon, organization], [{ eventsPerWake: 100 }, { ...organization, runsQueued: 1000 }])
   })
 })

@@ -1,3 +1,4 @@
+import { errorFromWire, toldOf } from '../runtime/ctx/errors.ts'
 import type { Host, Job, Outcome, Runtime } from '../runtime/runtime.ts'
 
 /**
@@ -32,6 +33,10 @@ async function perform(job: Job, host: Host, signal: AbortSignal): Promise<Outco
 }
 
 function contextOf(job: Job, host: Host, signal: AbortSignal) {
+  const call = (method: string, args: unknown[]) =>
+    host.call(method, args, signal).catch((error: unknown) => {
+      throw errorFromWire(toldOf(error))
+    })
   const group = (name: string) =>
     new Proxy(
       {},
@@ -39,7 +44,7 @@ function contextOf(job: Job, host: Host, signal: AbortSignal) {
         get:
           (_target, method) =>
           (...args: unknown[]) =>
-            host.call(`${name}.${String(method)}`, args, signal),
+            call(`${name}.${String(method)}`, args),
       },
     )
   return {
@@ -50,6 +55,6 @@ function contextOf(job: Job, host: Host, signal: AbortSignal) {
     // Whatever was granted: what was not is refused by the host.
     ...Object.fromEntries(['repo', 'records', 'events', 'runs'].map((name) => [name, group(name)])),
     fetch: (url: string, init: object = {}) =>
-      host.call('fetch', [{ method: 'GET', headers: [], redirect: 'follow', ...init, url }], signal),
+      call('fetch', [{ method: 'GET', headers: [], redirect: 'follow', ...init, url }]),
   }
 }

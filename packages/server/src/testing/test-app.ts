@@ -80,6 +80,7 @@ export async function startTestApp(
     ...(runtimes && {
       runtimes: {
         names: new Set(Object.keys(runtimes) as RuntimeName[]),
+        off: [],
         open: () => runtimes,
         openApart: () => runtimes.worker,
       },

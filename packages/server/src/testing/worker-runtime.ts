@@ -3,7 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Host, Job, LogLine, Outcome } from '../runtime/runtime.ts'
-import { findBubblewrap, findWorkerd } from '../runtime/worker/confinement.ts'
+import { findConfinement } from '../runtime/worker/confinement.ts'
 import { createWorkerRuntime, type WorkerRuntimeOptions } from '../runtime/worker/worker-runtime.ts'
 
 interface ModuleRun extends Partial<Omit<Job, 'module'>> {
@@ -20,12 +20,12 @@ export async function startWorkerRuntime(
   made: AsyncDisposableStack,
   options: Partial<WorkerRuntimeOptions> = {},
 ) {
-  const workerd = findWorkerd() ?? ''
+  const confinement = await findConfinement()
+  if ('reason' in confinement) throw new Error(confinement.reason)
   const directory = made.use(await mkdtempDisposable(join(tmpdir(), 'trellis-worker-'))).path
   const runtime = createWorkerRuntime({
     directory,
-    workerd,
-    bubblewrap: await findBubblewrap(workerd),
+    ...confinement,
     processes: 3,
     processesPerOrg: 2,
     runsPerProcess: 4,

@@ -154,6 +154,7 @@ export const runsAndDaemons: Migration = {
     'create index daemons_listening on daemons (repo_id, event_types) where event_types is not null',
     'create index daemons_run on daemons (run_id) where run_id is not null',
     'create index daemons_due on daemons (due_at, org_id)',
+    'create index daemons_quarantined on daemons (repo_id) where quarantined_until is not null',
     'create index daemons_set on daemons (set_at)',
     'create index daemons_org on daemons (org_id, due_at)',
   ],

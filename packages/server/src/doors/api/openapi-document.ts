@@ -1,12 +1,12 @@
 /**
- * As much of OpenAPI as describes this contract, in which everything is a POST of JSON. The types for all of OpenAPI
- * would ask at every step about things that are never there.
+ * As much of OpenAPI as describes this contract, in which every operation is a POST of JSON, and the few streams beside
+ * them are a GET or a POST. The types for all of OpenAPI would ask at every step about things that are never there.
  */
 export interface OpenApiDocument {
   openapi: string
   info: { title: string; version: string; description?: string }
   servers?: { url: string }[]
-  paths: Record<string, { post: OperationObject }>
+  paths: Record<string, { post?: OperationObject; get?: OperationObject }>
   components: {
     schemas: Record<string, JsonSchema>
     responses: Record<string, ResponseObject>
@@ -15,24 +15,36 @@ export interface OpenApiDocument {
   }
 }
 
-interface OperationObject {
+export interface OperationObject {
   tags?: string[]
   summary?: string
   description?: string
-  parameters?: object[]
-  requestBody?: { content: JsonContent }
+  parameters?: ParameterObject[]
+  requestBody?: { content: Content }
   responses: Record<string, ResponseObject>
+}
+
+interface ParameterObject {
+  $ref?: string
+  name?: string
+  in?: string
+  required?: boolean
+  schema?: JsonSchema
 }
 
 export interface ResponseObject {
   $ref?: string
   description?: string
-  content?: JsonContent
+  content?: Content
 }
 
-export interface JsonContent {
-  'application/json': { schema: JsonSchema; example?: unknown }
-}
+/** By its media type. */
+export type Content = Record<string, { schema: JsonSchema; example?: unknown }>
+
+export const jsonIn = (content: Content | undefined) => content?.['application/json']
+
+export const operationsIn = ({ paths }: OpenApiDocument): OperationObject[] =>
+  Object.values(paths).flatMap(({ get, post }) => [...(get ? [get] : []), ...(post ? [post] : [])])
 
 /** As much of JSON Schema as the contract uses. */
 export interface JsonSchema {

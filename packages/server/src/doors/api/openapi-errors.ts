@@ -1,6 +1,8 @@
 import {
   type JsonSchema,
+  jsonIn,
   type OpenApiDocument,
+  operationsIn,
   type ResponseObject,
   responseRef,
   schemaRef,
@@ -10,8 +12,8 @@ import {
 export const UNDECLARED = 'UndeclaredError'
 
 /** Describes each error once, under its code, and every operation by references to those it can give. */
-export function shareErrors({ paths, components }: OpenApiDocument): void {
-  const { schemas, responses } = components
+export function shareErrors(document: OpenApiDocument): void {
+  const { schemas, responses } = document.components
   responses[UNDECLARED] = {
     description: 'A failure that no operation declares.',
     content: { 'application/json': { schema: { $ref: schemaRef(UNDECLARED) } } },
@@ -26,7 +28,7 @@ export function shareErrors({ paths, components }: OpenApiDocument): void {
 
   /** A status that stands for one error is shared as a whole. */
   function shareResponse(response: ResponseObject): ResponseObject {
-    const variants = response.content?.['application/json'].schema.oneOf ?? []
+    const variants = jsonIn(response.content)?.schema.oneOf ?? []
     const declared = variants
       .map(({ properties }) => properties)
       .filter((properties) => properties !== undefined)
@@ -40,9 +42,9 @@ export function shareErrors({ paths, components }: OpenApiDocument): void {
     return { $ref: responseRef(code) }
   }
 
-  for (const { post } of Object.values(paths)) {
-    for (const [status, response] of Object.entries(post.responses))
-      if (status !== '200') post.responses[status] = shareResponse(response)
-    post.responses.default = { $ref: responseRef(UNDECLARED) }
+  for (const operation of operationsIn(document)) {
+    for (const [status, response] of Object.entries(operation.responses))
+      if (status !== '200') operation.responses[status] = shareResponse(response)
+    operation.responses.default = { $ref: responseRef(UNDECLARED) }
   }
 }

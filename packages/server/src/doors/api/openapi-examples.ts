@@ -1,9 +1,15 @@
-import { followSchema, type JsonSchema, type OpenApiDocument } from './openapi-document.ts'
+import {
+  followSchema,
+  type JsonSchema,
+  jsonIn,
+  type OpenApiDocument,
+  operationsIn,
+} from './openapi-document.ts'
 
 /** The shortest body a request can have, out of the examples of its fields. */
 export function addExamples(document: OpenApiDocument): void {
-  for (const { post } of Object.values(document.paths)) {
-    const body = post.requestBody?.content['application/json']
+  for (const { requestBody } of operationsIn(document)) {
+    const body = jsonIn(requestBody?.content)
     if (body) body.example = exampleOf(document, body.schema)
   }
 }

@@ -10,6 +10,9 @@ const inline = new Set<unknown>([
   published.Uuid,
   published.NextCursor,
   published.ErrorEnvelope,
+  published.RowConditions,
+  published.RowsPlace,
+  published.RunId,
 ])
 
 /** What the contract exports under a name is described once, under that name. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { errors, type OperationMeta } from '@trellis/contract'
+import { errors, type OperationMeta, streams } from '@trellis/contract'
 import * as z from 'zod'
 import { allOperations } from '../../operations/implement.ts'
 import { createSqlite, useApp } from '../../testing/index.ts'
@@ -47,7 +47,11 @@ describe('the published document', () => {
     const { type, scheme } = document.components.securitySchemes.bearer
     assert.deepEqual([type, scheme], ['http', 'bearer'])
     const operations = allOperations()
-    assert.deepEqual(Object.keys(document.paths).toSorted(), operations.map(({ path }) => path).toSorted())
+    const beside = Object.values(streams).map((stream) => stream['~orpc'].route.path ?? '')
+    assert.deepEqual(
+      Object.keys(document.paths).toSorted(),
+      [...operations.map(({ path }) => path), ...beside].toSorted(),
+    )
     const ids = new Set<string>()
     for (const { path, procedure } of operations) {
       assert.deepEqual(Object.keys(document.paths[path]), ['post'], path)
@@ -71,6 +75,41 @@ describe('the published document', () => {
       }
     }
     assert.equal(ids.size, operations.length)
+  })
+
+  it('describes what streams: how it is asked, what is sent, and which errors there are', () => {
+    const media: Record<string, [request: string | undefined, answer: string]> = {
+      '/runs/{id}/tail': [undefined, 'text/event-stream'],
+      '/events/tail': [undefined, 'text/event-stream'],
+      '/records/export': ['application/json', 'application/x-ndjson'],
+      '/records/import': ['application/x-ndjson', 'application/json'],
+    }
+    for (const stream of Object.values(streams)) {
+      const { route, errorMap } = stream['~orpc']
+      const path = route.path ?? ''
+      const operation = document.paths[path][route.method === 'GET' ? 'get' : 'post']
+      const sent = (content: object) => Object.keys(content)
+      const [request, answer] = media[path] ?? []
+      assert.deepEqual(sent(operation.requestBody?.content ?? {}), request ? [request] : [], path)
+      assert.deepEqual(sent(operation.responses['200'].content), [answer], path)
+      const [[, described]] = Object.entries<Json>(operation.responses['200'].content) as [[string, Json]]
+      assert.ok(described.schema && described.example && operation.description, path)
+      const codes = Object.entries<Json>(operation.responses)
+        .filter(([status]) => /^[45]/.test(status))
+        .flatMap(([, response]) => follow(response).content['application/json'].schema.oneOf)
+        .map((one: Json) => follow(one).properties.code.const)
+        .filter(Boolean)
+      assert.deepEqual(codes.toSorted(), Object.keys(errorMap).toSorted(), path)
+    }
+    const places = (path: string, method: string): string[] =>
+      document.paths[path][method].parameters.map((one: Json) => `${follow(one).in} ${follow(one).name}`)
+    assert.deepEqual(places('/runs/{id}/tail', 'get'), [
+      'path id',
+      'query org',
+      'header last-event-id',
+      'header Trellis-Org',
+    ])
+    assert.deepEqual(places('/records/import', 'post'), ['query name', 'query record', 'header Trellis-Org'])
   })
 
   it('says everything once: references lead somewhere, and what is shared is referred to', () => {

@@ -31,7 +31,9 @@ describe('pages', () => {
     const alive = await get('/healthz')
     assert.deepEqual([alive.status, await alive.json()], [200, { status: 'ok' }])
     const ready = await get('/readyz')
-    assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ready' }])
+    const { status, runtimesOff } = (await ready.json()) as { status: string; runtimesOff: string[] }
+    assert.deepEqual([ready.status, status], [200, 'ready'])
+    assert.match(runtimesOff.join(), /^sandbox: .* To turn it on: TRELLIS_SANDBOX=on/)
     assert.equal(ready.headers.get('cache-control'), 'no-store')
   })
 

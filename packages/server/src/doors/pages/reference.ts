@@ -1,9 +1,10 @@
 import {
+  type Content,
   followResponse,
   followSchema,
-  type JsonContent,
   type JsonSchema,
   type OpenApiDocument,
+  type OperationObject,
 } from '../api/openapi-document.ts'
 import { type Html, html } from './html.ts'
 import { type Follow, notation } from './schema-notation.ts'
@@ -62,27 +63,44 @@ interface Declared {
   data: string
 }
 
-const schemaOf = (content: JsonContent | undefined): JsonSchema => content?.['application/json'].schema ?? {}
+const schemaOf = (content: Content | undefined): JsonSchema => Object.values(content ?? {})[0]?.schema ?? {}
 
 function readOperation(document: OpenApiDocument, path: string) {
-  const { post } = document.paths[path] ?? { post: { responses: {} } }
+  const { get, post } = document.paths[path] ?? {}
+  const operation: OperationObject = get ?? post ?? { responses: {} }
+  const { requestBody, responses } = operation
   const follow: Follow = (schema) => followSchema(document, schema)
-  const errors = Object.entries(post.responses).flatMap(([status, response]) =>
+  const errors = Object.entries(responses).flatMap(([status, response]) =>
     status === '200'
       ? []
       : (schemaOf(followResponse(document, response).content).oneOf ?? []).flatMap((one) =>
           readError(follow, status, one),
         ),
   )
+  const asked = parametersOf(operation)
   return {
+    method: get ? 'GET' : 'POST',
     path,
-    tag: post.tags?.[0] ?? '',
-    summary: post.summary ?? '',
-    description: post.description ?? '',
-    input: notation(follow, schemaOf(post.requestBody?.content)),
-    output: notation(follow, schemaOf(post.responses['200']?.content)),
-    example: post.requestBody?.content['application/json'].example ?? {},
+    tag: operation.tags?.[0] ?? '',
+    summary: operation.summary ?? '',
+    description: operation.description ?? '',
+    parameters: asked.properties ? notation(follow, asked) : undefined,
+    input: requestBody && notation(follow, schemaOf(requestBody.content)),
+    output: notation(follow, schemaOf(responses['200']?.content)),
+    media: Object.keys(requestBody?.content ?? {})[0],
+    example: Object.values(requestBody?.content ?? {})[0]?.example ?? {},
     errors,
+  }
+}
+
+/** What is asked in the path and the query, as an object. */
+function parametersOf({ parameters = [] }: OperationObject): JsonSchema {
+  const named = parameters.filter((one) => one.in === 'path' || one.in === 'query')
+  if (named.length === 0) return {}
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named.map(({ name = '', schema = {} }) => [name, schema])),
+    required: named.flatMap(({ name, required }) => (name && required ? [name] : [])),
   }
 }
 
@@ -94,11 +112,12 @@ function readError(follow: Follow, status: string, one: JsonSchema): Declared[] 
 }
 
 function section(base: string, operation: ReturnType<typeof readOperation>): Html {
-  const { path, summary, description, input, output, errors } = operation
+  const { method, path, summary, description, parameters, input, output, errors } = operation
   return html`<section id="${path.slice(1)}">
-<h3>POST ${path}</h3>
+<h3>${method} ${path}</h3>
 <p>${summary}. ${description}</p>
-<details open><summary>Request</summary><pre>${input}</pre></details>
+${parameters ? html`<details open><summary>Parameters</summary><pre>${parameters}</pre></details>` : ''}
+${input ? html`<details open><summary>Request</summary><pre>${input}</pre></details>` : ''}
 <details><summary>Response</summary><pre>${output}</pre></details>
 <details><summary>Errors</summary><table>${errors.map(
     ({ status, code, message, data }) =>
@@ -109,7 +128,11 @@ function section(base: string, operation: ReturnType<typeof readOperation>): Htm
 `
 }
 
-function curl(base: string, { path, example }: { path: string; example: unknown }): string {
-  return `curl ${base}${path} -H "authorization: Bearer $TRELLIS_KEY" \\
+function curl(base: string, { path, media, example }: ReturnType<typeof readOperation>): string {
+  const authorized = '-H "authorization: Bearer $TRELLIS_KEY"'
+  if (media === undefined) return `curl -N "${base}${path}" ${authorized}`
+  if (media !== 'application/json')
+    return `curl "${base}${path}?name=hello&record=task" ${authorized} --data-binary @rows.ndjson`
+  return `curl ${base}${path} ${authorized} \\
   -H 'content-type: application/json' -d '${JSON.stringify(example)}'`
 }

@@ -13,6 +13,8 @@ interface PageRoutesDeps {
   whyUnready(): Promise<string | undefined>
   /** What else stands in the way of its work, in words for the operator. */
   problems(): string[]
+  /** Which runtimes of extensions are off and why, in words for the operator. */
+  runtimesOff: readonly string[]
   metrics: Route
   /** Of the files that declare extensions and webhooks, for editors. */
   descriptorSchemas: PublishedSchemas
@@ -24,7 +26,7 @@ const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-contro
 
 /** Everything that is read with GET at a path of its own. */
 export function createPageRoutes(deps: PageRoutesDeps): Routes {
-  const { baseUrl, limits, whyUnready, problems, metrics, descriptorSchemas } = deps
+  const { baseUrl, limits, whyUnready, problems, runtimesOff, metrics, descriptorSchemas } = deps
   const documents = createApiDocuments(baseUrl)
 
   return {
@@ -33,7 +35,8 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
     'GET /readyz': async (exchange) => {
       const found = problems()
       const reason = (await whyUnready()) ?? found[0]
-      if (reason === undefined) return sendJson(exchange, 200, { status: 'ready' })
+      const off = runtimesOff.length > 0 && { runtimesOff }
+      if (reason === undefined) return sendJson(exchange, 200, { status: 'ready', ...off })
       const answer = { status: 'unavailable', reason, ...(found.length > 0 && { problems: found }) }
       sendJson(exchange, 503, answer, { 'retry-after': '2' })
     },

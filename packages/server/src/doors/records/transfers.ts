@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { API_PREFIX, type Issue, RecordName, RepoName } from '@trellis/contract'
-import * as z from 'zod'
+import { API_PREFIX, type Issue, RowConditions, RowsPlace } from '@trellis/contract'
+import type * as z from 'zod'
 import type { Caller } from '../../access/caller.ts'
 import { Fault, invalid } from '../../platform/fault.ts'
 import { createPlaces } from '../../platform/places.ts'
@@ -37,8 +37,7 @@ const EXPORTS_PER_ORG = 2
 const BATCH_ROWS = 100
 const BATCH_CHARACTERS = 256 * 1024
 
-const Place = z.object({ name: RepoName, record: RecordName })
-const Export = Place.extend({ where: z.unknown().optional() })
+const Export = RowsPlace.extend({ where: RowConditions.nullish() })
 
 /** Rows as lines of JSON, any number of them: out with `records/export`, in with `records/import`. */
 export function createTransfers({ records, admission, cors, bodyLimit }: TransfersDeps): Door['handle'] {
@@ -76,7 +75,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
     const { where, ...place } = parse(Export, (await readJson(request, bodyLimit)) ?? {})
     const asked = {
       ...place,
-      where: (where ?? undefined) as Record<string, unknown> | undefined,
+      where: where ?? undefined,
       limit: PAGE,
     }
     const { id, provisional: isProvisional } = caller.org
@@ -101,7 +100,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
 
   /** Gives how many rows were added. */
   async function importRows(records: RecordsService, exchange: Exchange, caller: Caller): Promise<number> {
-    const place = parse(Place, Object.fromEntries(new URLSearchParams(exchange.query)))
+    const place = parse(RowsPlace, Object.fromEntries(new URLSearchParams(exchange.query)))
     // Whether it may be at all is asked before anything is read.
     await records.createMany(caller, place, [])
     let imported = 0

@@ -39,6 +39,14 @@ export function createTailUpkeep({ stopwatch }: { stopwatch: Stopwatch }) {
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
+    try {
+      await lookAtAll()
+    } finally {
+      isLooking = false
+    }
+  }
+
+  async function lookAtAll(): Promise<void> {
     const pause = createPauses()
     const due: OpenTail[] = []
     for (const tail of open) {
@@ -48,7 +56,6 @@ export function createTailUpkeep({ stopwatch }: { stopwatch: Stopwatch }) {
     }
     for (let i = 0; i < due.length; i += ASKED_AT_ONCE)
       await Promise.all(due.slice(i, i + ASKED_AT_ONCE).map(ask))
-    isLooking = false
   }
 
   return {

@@ -167,17 +167,12 @@ onEachDatabase('what a module reaches', (create) => {
   })
 
   it('has nothing that was not granted, whatever it calls', async () => {
-    for (const call of [
-      'repo.branches',
-      'repo.commit',
-      'records.list',
-      'events.emit',
-      'runs.dispatch',
-      'fetch',
-    ]) {
+    for (const call of ['repo.branches', 'repo.commit', 'records.list', 'events.emit', 'fetch']) {
       const { output } = await world.run('tools', 'none', { call, args: ['x'] })
       assert.deepEqual(output, { threw: 'FORBIDDEN', data: { reason: 'scope_missing' } }, call)
     }
+    const { output } = await world.run('tools', 'none', { call: 'runs.dispatch', args: ['echo'] })
+    assert.deepEqual(output, { threw: 'RUN_REJECTED', data: { reason: 'capability_missing' } })
     for (const call of ['repo.constructor', 'repo.toString', 'repo.purge'])
       assert.equal((await doing(call)).threw, 'BAD_REQUEST', call)
   })

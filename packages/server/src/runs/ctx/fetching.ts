@@ -20,13 +20,13 @@ interface WireResponse {
   redirected: boolean
 }
 
-const TIMEOUT_MS = 30_000
-const MAX_REQUEST_BYTES = 8 * 1024 * 1024
-const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+export const FETCH_TIMEOUT_MS = 30_000
+export const MAX_REQUEST_BYTES = 8 * 1024 * 1024
+export const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
 const MAX_REDIRECTS = 5
 /** Of one run. */
-const MOST = 1_000
+export const MAX_FETCHES = 1_000
 
 const NET = 'net:'
 /** What the connection needs, and what is not true any more of a body that was decoded. */
@@ -59,11 +59,11 @@ export function createFetching({ egress }: { egress: Egress }) {
   /** Only those who reach out need it. */
   async function open() {
     const { Agent, buildConnector, fetch } = await import('undici')
-    const connector = buildConnector({ lookup: egress.lookup, timeout: TIMEOUT_MS })
+    const connector = buildConnector({ lookup: egress.lookup, timeout: FETCH_TIMEOUT_MS })
     const agent = new Agent({
       pipelining: 1,
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
+      headersTimeout: FETCH_TIMEOUT_MS,
+      bodyTimeout: FETCH_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       connect: (options, callback) => {
         // An address in the place of a name is never looked up.
@@ -127,14 +127,16 @@ export function createFetching({ egress }: { egress: Egress }) {
           const request = parseRequest(args[0])
           const count = (counts.get(run) ?? 0) + 1
           counts.set(run, count)
-          if (count > MOST) throw failed(`a run may fetch ${MOST} times`)
+          if (count > MAX_FETCHES) throw failed(`a run may fetch ${MAX_FETCHES} times`)
           const isGranted = createGrants(JSON.parse(run.effective))
-          const late = AbortSignal.timeout(TIMEOUT_MS)
+          const late = AbortSignal.timeout(FETCH_TIMEOUT_MS)
           try {
             return await follow(request, isGranted, AbortSignal.any([signal, late]))
           } catch (error) {
             if (error instanceof Fault) throw error
-            throw failed(late.aborted ? `no complete answer within ${TIMEOUT_MS / 1000} s` : reasonOf(error))
+            throw failed(
+              late.aborted ? `no complete answer within ${FETCH_TIMEOUT_MS / 1000} s` : reasonOf(error),
+            )
           }
         },
       },
@@ -210,6 +212,8 @@ async function readBody(stream: AsyncIterable<Uint8Array> | null): Promise<Buffe
 /** As `fetch` throws it: there is no code for what the network does. */
 class FetchFailed extends TypeError {
   readonly code = 'FETCH_FAILED'
+  /** What is told to modules has some. */
+  readonly data = null
 }
 
 const failed = (reason: string) => new FetchFailed(`fetch failed: ${reason}`)

@@ -17,7 +17,7 @@ const CALLS = 64
 const CALLS_PER_ORG = 16
 const MAX_WAITING = 1_000
 /** Of one run. */
-const MOST = 100_000
+export const MAX_CALLS = 100_000
 
 interface HostDeps {
   db: Db
@@ -85,13 +85,16 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
         const method = Object.hasOwn(methods, name) ? methods[name] : undefined
         if (!method) throw invalid([], `There is no ${name} on ctx`)
         if (isGranted(method)) return method
-        throw forbidden('scope_missing', `${name} needs ${method.needs}, which was not granted`)
+        throw (
+          method.refusal?.() ??
+          forbidden('scope_missing', `${name} needs ${method.needs}, which was not granted`)
+        )
       }
       let count = 0
       return {
         async call(name, args, signal) {
-          if (++count > MOST)
-            throw new Fault('TOO_MANY_REQUESTS', {}, { message: `A run may call ${MOST} times` })
+          if (++count > MAX_CALLS)
+            throw new Fault('TOO_MANY_REQUESTS', {}, { message: `A run may call ${MAX_CALLS} times` })
           if (!hold.isHeld()) throw new Error('The run is in other hands')
           try {
             if (journal && name.startsWith('step.')) return await journal.call(name, args, signal)

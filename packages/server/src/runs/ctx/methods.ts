@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts'
-import { invalid } from '../../platform/fault.ts'
+import { type Fault, invalid } from '../../platform/fault.ts'
 import type { RepoRow } from '../../repos/service.ts'
 import type { RunRow } from '../store.ts'
 
@@ -19,6 +19,8 @@ export interface CtxMethod {
   needs: string
   /** Changes something. */
   writes?: boolean
+  /** What is thrown where it was not granted; in general that it is forbidden. */
+  refusal?(): Fault
   perform(call: CtxCall): Promise<unknown>
 }
 

@@ -1,6 +1,6 @@
 import { contract } from '@trellis/contract'
 import { parseInputOf } from '../../operations/implement.ts'
-import type { Dispatching } from '../dispatching.ts'
+import { type Dispatching, rejected } from '../dispatching.ts'
 import { presentRun } from '../presenting.ts'
 import type { CtxMethods } from './methods.ts'
 
@@ -9,6 +9,7 @@ export const runMethods = ({ dispatchFrom }: Pick<Dispatching, 'dispatchFrom'>):
   'runs.dispatch': {
     needs: 'runs:dispatch',
     writes: true,
+    refusal: () => rejected('capability_missing'),
     async perform({ run, repo, caller, args, signal }) {
       const [extension, given] = args
       const { input } = parseInputOf(contract.runs.dispatch, {

@@ -10,6 +10,9 @@ export interface WireError {
   data?: unknown
 }
 
+/** What comes of a call on `ctx`. */
+export type CallAnswer = { value?: unknown } | { error: WireError }
+
 /** Thrown by whatever is on `ctx`, with the code and data that the API would answer. */
 class ContextError extends Error {
   readonly code: string | undefined
@@ -35,6 +38,16 @@ export function errorToWire(thrown: unknown): WireError {
     ...(data !== undefined && { data }),
   }
 }
+
+const SERVER_FAILED = { message: 'The server failed', code: 'INTERNAL_SERVER_ERROR', data: null }
+
+/** What a module is told of what a call threw. */
+export const toldOf = (error: unknown): WireError =>
+  isForModules(error) ? errorToWire(error) : SERVER_FAILED
+
+/** What was made to be told. Errors of databases and of the system have codes too, and no data. */
+const isForModules = (error: unknown): boolean =>
+  error instanceof Error && 'data' in error && 'code' in error && typeof error.code === 'string'
 
 /** Of whatever was thrown, which need not be an error, and may throw itself when it is looked at. */
 export function describeThrown(thrown: unknown): { error: string; stack?: string } {

@@ -1,8 +1,9 @@
 // What is said between the server and the process of one run, which may say anything.
 
 import type { Readable, Writable } from 'node:stream'
+import type { CallAnswer } from '../ctx/errors.ts'
 import type { LogLine } from '../runtime.ts'
-import type { CallAnswer, Order, Told } from './inside/messages.ts'
+import type { Order, Told } from './inside/messages.ts'
 import { readLines } from './lines.ts'
 
 interface ConversationOptions {

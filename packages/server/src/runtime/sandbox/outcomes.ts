@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
+import { outcomeOf } from '../outcomes.ts'
 import type { Job, Outcome } from '../runtime.ts'
-import { outcomeOf } from '../worker/outcomes.ts'
-import type { ReadStack } from '../worker/stacks.ts'
+import type { ReadStack } from '../stacks.ts'
 import { tooMuch } from './watch.ts'
 
 /** How the process ended. Bubblewrap gives a signal of the program as a status, as shells do. */
@@ -48,7 +48,7 @@ export function verdictOn(evidence: Evidence): Outcome {
   if (evidence.wasOutOfMemory || hasAborted) return ended(tooMuch.memory(limits.memoryMb))
   if (done === undefined)
     return exitCode === 0 ? { kind: 'returned', exitCode } : ended(`It exited with ${exit.how}`)
-  const outcome = outcomeOf({ status: 200, text: JSON.stringify(done) }, job, readStack)
+  const outcome = outcomeOf(done, job, readStack)
   // The module may have had another status in mind when it was told that the process exits.
   if (outcome.kind === 'returned' && exitCode !== 0) return ended(`It exited with ${exit.how}`)
   if (outcome.kind === 'threw' && NO_ROOM.test(outcome.error)) return ended(tooMuch.disk(limits.diskMb))

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Host, Job, Outcome, Runtime } from '../runtime.ts'
-import { createStackReaders, type ReadStack } from '../worker/stacks.ts'
+import { createStackReaders, type ReadStack } from '../stacks.ts'
 import { INSIDE, type Launch } from './command.ts'
 import { countedBy, type Sandbox } from './find.ts'
 import { runSession, type SessionLimits } from './session.ts'
@@ -17,7 +17,10 @@ interface SandboxRuntimeOptions extends SessionLimits {
 }
 
 export interface SandboxRuntime extends Runtime {
+  readonly running: number
+  /** Trees that were checked out for a run, and those that were there. */
   readonly treeCounts: Readonly<{ made: number; found: number }>
+  readonly treeBytes: number
 }
 
 /**
@@ -81,7 +84,13 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
   }
 
   return {
+    get running() {
+      return sessions.size
+    },
     treeCounts: trees.counts,
+    get treeBytes() {
+      return trees.bytes
+    },
 
     async run(job, host, signal) {
       const session = run(job, host, AbortSignal.any([signal, closing.signal]))

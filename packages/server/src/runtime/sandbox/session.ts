@@ -3,15 +3,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { answerCall } from '../calls.ts'
 import type { LogBounds } from '../ctx/logging.ts'
+import { descriptorsAfter } from '../descriptors.ts'
 import type { Host, Job, LogLevel, Outcome } from '../runtime.ts'
-import type { ReadStack } from '../worker/stacks.ts'
-import { answerCall } from './calls.ts'
+import type { ReadStack } from '../stacks.ts'
 import type { Group } from './cgroups.ts'
 import { commandFor, type Launch } from './command.ts'
 import { type Conversation, converse } from './conversation.ts'
 import { keepDeadline } from './deadline.ts'
-import { descriptorsAfter } from './descriptors.ts'
 import type { Order } from './inside/messages.ts'
 import { readLines } from './lines.ts'
 import { type Exit, exitOf, verdictOn } from './outcomes.ts'
@@ -81,7 +81,7 @@ export async function runSession(session: Session): Promise<Outcome> {
     messageBytes: ENVELOPE_BYTES + 4 * Math.max(limits.callCharacters, limits.outputCharacters * 2),
     lines: limits.log.lines,
     callCharacters: limits.callCharacters,
-    answer: (method, args) => answerCall({ job, host, signal: over.signal }, method, args),
+    answer: (method, args) => answerCall(job, method, () => host.call(method, args, over.signal)),
     log: log.write,
     onReady() {
       isReady = true
@@ -144,7 +144,7 @@ export async function runSession(session: Session): Promise<Outcome> {
 function start(launch: Launch): ChildProcess {
   const { program, args, cwd, env } = commandFor(launch)
   const child = spawn(program, args, {
-    ...{ cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...descriptorsAfter()] },
+    ...{ cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...descriptorsAfter(5)] },
     // A group of its own, which is ended as a whole.
     detached: true,
   })

@@ -11,7 +11,7 @@ const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache
 const PROBE_MS = 10_000
 
 /** The program itself: its package has an installation step for what is only a shortcut to this. */
-export function findWorkerd(): string | undefined {
+function findWorkerd(): string | undefined {
   const { resolve } = createRequire(import.meta.url)
   try {
     const workerd = createRequire(resolve('workerd/package.json'))
@@ -38,17 +38,29 @@ interface Confinement {
   bubblewrap: string | undefined
 }
 
-/** Whether a program can be run in it here: it may be there, and be refused what it needs. */
-export async function findBubblewrap(workerd: string): Promise<string | undefined> {
-  for (const path of ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']) {
-    if (!existsSync(path)) continue
-    const [program = '', ...args] = bubblewrapped(path, workerd, import.meta.dirname)
-    const ran = await promisify(execFile)(program, [...args, '--version'], { timeout: PROBE_MS }).catch(
-      () => undefined,
-    )
-    if (ran) return path
+/** How workerd can be run here, or why it cannot: what is installed may be refused what it needs. */
+export async function findConfinement(workerd = findWorkerd()): Promise<Confinement | { reason: string }> {
+  if (!workerd)
+    return {
+      reason: `there is no workerd for ${process.platform} on ${arch()}, or it was not installed: npm ci without --omit=optional`,
+    }
+  for (const bubblewrap of ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'])
+    if (existsSync(bubblewrap) && !(await tryOut(bubblewrapped(bubblewrap, workerd, import.meta.dirname))))
+      return { workerd, bubblewrap }
+  const error = await tryOut([workerd])
+  if (error === undefined) return { workerd, bubblewrap: undefined }
+  return { reason: `workerd does not start here (${error}). It needs macOS, or Linux with a recent glibc` }
+}
+
+/** What went wrong. */
+async function tryOut([program = '', ...args]: readonly string[]): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(program, [...args, '--version'], { timeout: PROBE_MS, env: {} })
+    return undefined
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    return (stderr.trim().split('\n').at(-1) || message).slice(0, 300)
   }
-  return undefined
 }
 
 /** What to start, in the directory of the process, with a pipe as stdin. */

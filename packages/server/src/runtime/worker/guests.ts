@@ -1,10 +1,9 @@
 // The runs that are in one process: what it says of them on its stdout, and what they ask of the server.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { isGranted } from '../ctx/context.ts'
-import { errorToWire } from '../ctx/errors.ts'
+import { answerCall } from '../calls.ts'
+import type { CallAnswer } from '../ctx/errors.ts'
 import type { Job, LogLine } from '../runtime.ts'
-import type { CallAnswer } from './inside/stubs.ts'
 
 /** Of what is said that belongs to no run. A process that says more is not itself any more. */
 const STRAY_CHARACTERS = 4 * 2 ** 20
@@ -67,17 +66,10 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
 
   async function answer(guest: Guest, asked: string): Promise<CallAnswer> {
     const [method, args] = readAsked(asked)
-    const { capabilities, workflow } = guest.job
-    if (!(isGranted(method, capabilities) || (workflow && isStep(method))))
-      return { error: { message: `${method} was not granted`, code: 'FORBIDDEN', data: null } }
     guest.activeAt = performance.now()
-    try {
-      return { value: await guest.call(method, args) }
-    } catch (error) {
-      return { error: isForModules(error) ? errorToWire(error) : SERVER_FAILED }
-    } finally {
+    return answerCall(guest.job, method, () => guest.call(method, args)).finally(() => {
       guest.activeAt = performance.now()
-    }
+    })
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,14 +112,6 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
     },
   }
 }
-
-export const isStep = (method: string) => method === 'step.begin' || method === 'step.end'
-
-const SERVER_FAILED = { message: 'The server failed', code: 'INTERNAL_SERVER_ERROR', data: null }
-
-/** What was made to be told. Errors of databases and of the system have codes too, and no data. */
-const isForModules = (error: unknown): boolean =>
-  error instanceof Error && 'data' in error && 'code' in error && typeof error.code === 'string'
 
 function readLine(json: string): LogLine | undefined {
   try {

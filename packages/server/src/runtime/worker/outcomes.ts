@@ -1,9 +1,6 @@
-import type { Performance } from '../ctx/perform.ts'
+import { boundedError, boundedStack, outcomeOf, readJson } from '../outcomes.ts'
 import type { Job, Outcome } from '../runtime.ts'
-import type { ReadStack } from './stacks.ts'
-
-const ERROR_CHARACTERS = 5_000
-const STACK_CHARACTERS = 20_000
+import type { ReadStack } from '../stacks.ts'
 
 interface Answer {
   status: number
@@ -11,54 +8,15 @@ interface Answer {
 }
 
 /** What the process says of a run: either its wrapper does, or workerd why there was none. */
-export function outcomeOf({ status, text }: Answer, job: Job, readStack: ReadStack): Outcome {
-  if (status !== 200) return withoutWrapper(text, readStack)
-  const performance = readPerformance(text)
-  const tell = (words: string, characters: number) => readStack(words).slice(0, characters)
-  switch (performance?.kind) {
-    case 'returned': {
-      if (performance.output === undefined) return { kind: 'returned' }
-      const output = readJson(performance.output)
-      return output === undefined ? REPLACED : { kind: 'returned', output }
-    }
-    case 'threw':
-      return {
-        kind: 'threw',
-        error: String(performance.error).slice(0, ERROR_CHARACTERS),
-        ...(performance.stack !== undefined && { stack: tell(String(performance.stack), STACK_CHARACTERS) }),
-      }
-    case 'ended':
-      return { kind: 'ended', error: String(performance.error).slice(0, ERROR_CHARACTERS) }
-    case 'suspended':
-      return job.workflow ? { kind: 'suspended' } : REPLACED
-    default:
-      return REPLACED
-  }
-}
-
-const REPLACED: Outcome = { kind: 'ended', error: 'The module has replaced what reports for it' }
+export const answeredOutcome = ({ status, text }: Answer, job: Job, readStack: ReadStack): Outcome =>
+  status === 200 ? outcomeOf(readJson(text), job, readStack) : withoutWrapper(text, readStack)
 
 /** The module did not get as far as being called, or nothing can make it go on. */
 function withoutWrapper(text: string, readStack: ReadStack): Outcome {
   const [, error, stack] = /^Failed to start Worker:\s+(?:Uncaught )?([^\n]*)(.*)$/s.exec(text) ?? []
-  if (error !== undefined)
-    return {
-      kind: 'threw',
-      error,
-      stack: readStack(`${error}${stack}`).slice(0, STACK_CHARACTERS),
-    }
+  if (error !== undefined) return { kind: 'threw', error, stack: boundedStack(readStack(`${error}${stack}`)) }
   if (text.includes('would never generate a response'))
     return { kind: 'ended', error: 'It waits for something that can never happen' }
   if (text.includes('limited to 32MiB')) return { kind: 'ended', error: 'Its output is too large' }
-  return { kind: 'ended', error: text.slice(0, ERROR_CHARACTERS) }
-}
-
-const readPerformance = (text: string) => readJson(text) as Performance | undefined
-
-function readJson(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined
-  } catch {
-    return undefined
-  }
+  return { kind: 'ended', error: boundedError(text) }
 }

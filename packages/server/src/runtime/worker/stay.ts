@@ -2,14 +2,15 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isStep } from '../calls.ts'
 import { boundedLog, type LogBounds } from '../ctx/logging.ts'
 import type { StepAnswer } from '../ctx/steps.ts'
 import type { Host, Job, Outcome } from '../runtime.ts'
-import { type Guest, isStep } from './guests.ts'
+import type { ReadStack } from '../stacks.ts'
+import type { Guest } from './guests.ts'
 import type { House } from './house.ts'
 import type { Order } from './inside/wrapper.ts'
-import { outcomeOf } from './outcomes.ts'
-import type { ReadStack } from './stacks.ts'
+import { answeredOutcome } from './outcomes.ts'
 import { AnswerTooLong } from './workerd.ts'
 
 export interface StayLimits {
@@ -87,7 +88,7 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
         delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal }),
       ])
       if (toldToEnd !== undefined) return { kind: 'ended', error: toldToEnd }
-      return outcomeOf(answer, job, readStack)
+      return answeredOutcome(answer, job, readStack)
     } catch (error) {
       if (error instanceof AnswerTooLong) return { kind: 'ended', error: 'Its output is too large' }
       if (cut.signal.aborted) return new Promise(() => {})

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { insideSource } from '../inside-source.ts'
 import type { Job, Runtime } from '../runtime.ts'
+import { createStackReaders } from '../stacks.ts'
 import { createPool, NoProcess, type PoolCounts, type PoolOptions } from './pool.ts'
 import { FILES } from './settings.ts'
-import { createStackReaders } from './stacks.ts'
 import { type StayLimits, stay } from './stay.ts'
 
 export interface WorkerRuntimeOptions extends PoolOptions, StayLimits {
@@ -12,7 +12,7 @@ export interface WorkerRuntimeOptions extends PoolOptions, StayLimits {
   inputCharacters: number
 }
 
-interface WorkerRuntime extends Runtime {
+export interface WorkerRuntime extends Runtime {
   readonly counts: Readonly<PoolCounts>
   readonly processes: number
   readonly isolates: number

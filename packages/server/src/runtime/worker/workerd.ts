@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
+import { descriptorsAfter } from '../descriptors.ts'
 import { FILES, SOCKETS } from './settings.ts'
 
 /** What is kept of what a process says about itself. */
@@ -53,7 +54,7 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
   const child = spawn(program, args, {
     cwd: directory,
     env: {},
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', ...descriptorsAfter(4)],
     // A group of its own, which is ended as a whole.
     detached: true,
   })

@@ -1,4 +1,4 @@
-import { createRecent } from '../../platform/recent.ts'
+import { createRecent } from '../platform/recent.ts'
 import { findSources, type SourceMappings } from './source-positions.ts'
 
 /** What is kept of maps that were read, in characters. */
