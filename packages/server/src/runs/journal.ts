@@ -90,6 +90,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
     /** For one stretch of a run. */
     openFor(run: store.RunRow, hold: Hold) {
       let rows: Promise<Map<number, steps.StepRow>> | undefined
+      let finishing: Promise<unknown> = Promise.resolve()
       const read = async () =>
         new Map((await steps.listSteps(database.db, run.id)).map((row) => [row.step, row]))
       const known = () => {
@@ -110,7 +111,14 @@ export function createJournals({ database, clock }: { database: Database; clock:
         ;(await known()).set(row.step, row)
       }
 
-      async function finish(
+      /** One after the other, because each takes the place after the last. */
+      function finish(row: steps.StepRow, end: { result?: unknown } | { error: WireError }): Promise<Answer> {
+        const finished = finishing.then(() => finishNow(row, end))
+        finishing = finished.catch(() => {})
+        return finished
+      }
+
+      async function finishNow(
         row: steps.StepRow,
         end: { result?: unknown } | { error: WireError },
       ): Promise<Answer> {
