@@ -95,12 +95,10 @@ export function runQueues(deps: RunningDeps): Work {
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
 
-  /** What others have left behind, and what has slept for long enough. */
+  /** What has slept for long enough. */
   async function lookAround(): Promise<void> {
     if (performance.now() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = performance.now()
-    for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
-      await deps.takeOver(run)
     for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
   }
 
