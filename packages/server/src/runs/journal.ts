@@ -101,7 +101,10 @@ export function createJournals({ database, clock }: { database: Database; clock:
       /** Only as long as the run is ours: somebody else may have resumed it. */
       async function keep(row: steps.StepRow, wait?: Wait): Promise<void> {
         await database.transact(async (tx) => {
-          const held = await store.listHeld(tx, [run.id], hold.workerId)
+          const held = await store.listHeld(tx, database.dialect, {
+            ids: [run.id],
+            workerId: hold.workerId,
+          })
           if (!held.has(run.id)) throw new Error('The run is in other hands')
           await steps.putStep(tx, row)
           const where = { repoId: run.repo_id, runId: run.id, step: row.step }
