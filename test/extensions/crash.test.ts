@@ -187,9 +187,9 @@ onEachDatabase('killing the server while it promotes', (create) => {
   it('leaves the old commit in force or the new one, and the next promotion succeeds', async (t) => {
     let isOver = false
     const writing = write(() => !isOver)
-    const began = performance.now()
+    let began = performance.now()
     assert.equal((await promote('ranked')).status, 200)
-    const usualMs = performance.now() - began
+    let usualMs = performance.now() - began
     isOver = true
     await writing
     const found = { old: 0, new: 0 }
@@ -199,18 +199,21 @@ onEachDatabase('killing the server while it promotes', (create) => {
       let isDead = false
       const writing = write(() => !isDead)
       const promoting = promote(to).catch(() => 'cut off')
-      const killAfter = randomInt(Math.ceil(usualMs * 1.3))
+      const killAfter = randomInt(Math.ceil(usualMs * 1.1))
       await sleep(killAfter)
       await server.kill()
       isDead = true
-      await Promise.all([writing, promoting])
+      const [answer] = await Promise.all([promoting, writing])
       server = await start()
       const now = await assertWhole()
       found[now === to ? 'new' : 'old']++
       log(
-        `${database.dialect} round ${round}: killed after ${killAfter} of ${usualMs.toFixed()} ms: ${now === to ? 'new' : 'old'}`,
+        `${database.dialect} round ${round}: killed after ${killAfter} of ${usualMs.toFixed()} ms${answer === 'cut off' ? '' : ', when it was over'}: ${now === to ? 'new' : 'old'}`,
       )
+      began = performance.now()
       const { status, body } = await promote(to)
+      // What else the machine does changes in the course of many rounds. One that has little left to do tells nothing.
+      if (now !== to) usualMs = performance.now() - began
       assert.deepEqual([status, (body as { oid: string }).oid], [200, commits[to]], JSON.stringify(body))
       assert.equal(await assertWhole(), to)
     }

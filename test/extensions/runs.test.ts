@@ -129,6 +129,16 @@ onEachDatabase('workflows in workerd', (create) => {
             await new Promise((resolve) => setTimeout(resolve, 50))
           return 'gone on'`,
       },
+      naps: {
+        declares: { runtime: 'workflow', capabilities: ['repo:read'] },
+        does: `
+          const isToGoOn = async () => (await ctx.repo.branches()).some(({ name }: any) => name === input.until)
+          await ctx.step.do('work', async () => {
+            ctx.log('working')
+            while (!(await isToGoOn())) await new Promise((resolve) => setTimeout(resolve, 50))
+          })
+          await ctx.step.sleep('an hour', 3_600_000)`,
+      },
       gives: {
         declares: { runtime: 'workflow' },
         does: `return ctx.step.do('fails', async () => { throw new TypeError('never') })`,
@@ -223,6 +233,25 @@ onEachDatabase('workflows in workerd', (create) => {
     await world.commit('flows', { go: '' }, 'go')
     const ended = await world.ended(run.id)
     assert.deepEqual([ended.status, ended.output], ['succeeded', 'gone on'])
+  })
+
+  it('do not sleep, nor go on elsewhere, when they were cancelled through another process meanwhile', async () => {
+    for (const elsewhere of [{}, { worker_id: 'dead' }]) {
+      const input = { until: `go-${Object.keys(elsewhere).length}` }
+      const { run } = await world.ok('runs/dispatch', { name: 'flows', extension: 'naps', input })
+      for (const late = Date.now() + 20_000; !(await world.log(run.id)).includes('run.log working'); )
+        assert.ok(Date.now() < late, 'it does not come so far')
+      await world.app.database.db
+        .updateTable('runs')
+        .set({ cancel_requested_at: world.app.now(), ...elsewhere })
+        .where('id', '=', run.id)
+        .execute()
+      await world.ok('git/branches/create', { name: 'flows', branch: input.until, from: 'main' })
+      const ended = await world.ended(run.id)
+      assert.deepEqual([ended.status, ended.error], ['cancelled', null])
+      const log = ['run.queued', 'run.started', 'run.log working', 'run.cancelled']
+      assert.deepEqual(await world.log(run.id), log)
+    }
   })
 
   it('end when their steps come in another order, when a step fails for good, and when they are cancelled', async () => {

@@ -67,7 +67,7 @@ export function createExecution(deps: ExecutingDeps) {
     }
     // Also when it is the same worker that has it again.
     if (cancelled.reason instanceof InOtherHands) return
-    if (cancelled.aborted) verdict = { ...failed(null), status: 'cancelled' }
+    if (cancelled.aborted) verdict = cancelledVerdict
     else if ((hold.abort.aborted || !hold.isHeld()) && verdict.status === 'failed') {
       if (await release(run, hold.workerId)) return
       verdict = failed('The server was stopped, or was silent for too long, before it ended')
@@ -129,7 +129,8 @@ export function createExecution(deps: ExecutingDeps) {
 
   /** A workflow can go on from its last step; of anything else nobody knows how far it came. */
   const release = async (run: RunRow, workerId: string): Promise<boolean> =>
-    run.runtime === 'workflow' && (await database.transact((tx) => transitions.releaseIn(tx, run, workerId)))
+    run.runtime === 'workflow' &&
+    (await database.transact((tx) => transitions.releaseIn(tx, events, run, workerId)))
 
   async function end(run: RunRow, hold: Hold, verdict: Verdict, log: RunLog | undefined): Promise<void> {
     const { lines, logBytes } = (await log?.take()) ?? { lines: [], logBytes: run.log_bytes }
@@ -156,7 +157,10 @@ export function createExecution(deps: ExecutingDeps) {
     /** What a process left behind that died over it. */
     async takeOver(run: RunRow): Promise<void> {
       if (run.worker_id === null || (await release(run, run.worker_id))) return
-      const verdict = failed('The server that ran it was stopped, or could not be reached any more')
+      const verdict =
+        run.cancel_requested_at === null
+          ? failed('The server that ran it was stopped, or could not be reached any more')
+          : cancelledVerdict
       const ended = { ...verdict, id: run.id, workerId: run.worker_id, lines: [], logBytes: run.log_bytes }
       if (await database.transact((tx) => transitions.endIn(tx, events, run, ended)))
         deps.onEnded({ ...run, status: verdict.status })
@@ -165,6 +169,8 @@ export function createExecution(deps: ExecutingDeps) {
 }
 
 const failed = (error: string | null): Verdict => ({ status: 'failed', error, exitCode: null, output: null })
+
+const cancelledVerdict: Verdict = { ...failed(null), status: 'cancelled' }
 
 const SECRET = 'secret:'
 

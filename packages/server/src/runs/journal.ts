@@ -90,6 +90,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
     /** For one stretch of a run. */
     openFor(run: store.RunRow, hold: Hold) {
       let rows: Promise<Map<number, steps.StepRow>> | undefined
+      let finishing: Promise<unknown> = Promise.resolve()
       const read = async () =>
         new Map((await steps.listSteps(database.db, run.id)).map((row) => [row.step, row]))
       const known = () => {
@@ -100,7 +101,10 @@ export function createJournals({ database, clock }: { database: Database; clock:
       /** Only as long as the run is ours: somebody else may have resumed it. */
       async function keep(row: steps.StepRow, wait?: Wait): Promise<void> {
         await database.transact(async (tx) => {
-          const held = await store.listHeld(tx, [run.id], hold.workerId)
+          const held = await store.listHeld(tx, database.dialect, {
+            ids: [run.id],
+            workerId: hold.workerId,
+          })
           if (!held.has(run.id)) throw new Error('The run is in other hands')
           await steps.putStep(tx, row)
           const where = { repoId: run.repo_id, runId: run.id, step: row.step }
@@ -110,7 +114,14 @@ export function createJournals({ database, clock }: { database: Database; clock:
         ;(await known()).set(row.step, row)
       }
 
-      async function finish(
+      /** One after the other, because each takes the place after the last. */
+      function finish(row: steps.StepRow, end: { result?: unknown } | { error: WireError }): Promise<Answer> {
+        const finished = finishing.then(() => finishNow(row, end))
+        finishing = finished.catch(() => {})
+        return finished
+      }
+
+      async function finishNow(
         row: steps.StepRow,
         end: { result?: unknown } | { error: WireError },
       ): Promise<Answer> {

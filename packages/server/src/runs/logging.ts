@@ -49,9 +49,10 @@ export function createRunLogs(deps: {
   }
 
   async function writeIn(tx: Tx, all: readonly [store.RunRow, Waiting][]): Promise<void> {
-    for (const [run, { workerId, lines }] of all) {
+    // In the same order everywhere: others may be cancelling several of them.
+    for (const [run, { workerId, lines }] of all.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1))) {
       // What was taken over by others is told by them.
-      const held = await store.listHeld(tx, [run.id], workerId)
+      const held = await store.listHeld(tx, database.dialect, { ids: [run.id], workerId })
       if (held.has(run.id)) await transitions.logIn(tx, events, run, lines)
     }
   }

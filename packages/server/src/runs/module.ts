@@ -36,6 +36,7 @@ import { createRetention } from './retention.ts'
 import { runQueues } from './running.ts'
 import { createSchemaChecks } from './schema-checks.ts'
 import { createRunsService } from './service.ts'
+import { takeOverAbandoned } from './taking-over.ts'
 import { createTransitions } from './transitions.ts'
 import { createTriggers } from './triggers.ts'
 import { createWaiting } from './waiting.ts'
@@ -175,6 +176,7 @@ export function createRunsModule(needs: RunsNeeds) {
         execute: execution.run,
         takeOver: execution.takeOver,
       }),
+      takeOverAbandoned({ db, clock, leaseMs: config.runs.leaseMs, takeOver: execution.takeOver }),
       waiters,
       periodic({
         name: 'old runs',

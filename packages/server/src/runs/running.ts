@@ -91,12 +91,10 @@ export function runQueues(deps: RunningDeps): Work {
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
 
-  /** What others have left behind, and what has slept for long enough. */
+  /** What has slept for long enough. */
   async function lookAround(): Promise<void> {
     if (stopwatch() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = stopwatch()
-    for (const run of await queues.listAbandoned(db, { now: clock(), leaseMs, limit: AT_ONCE }))
-      await deps.takeOver(run)
     for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
   }
 

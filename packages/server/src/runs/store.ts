@@ -1,7 +1,7 @@
 import type { ActorKind, RunStatus, RunTrigger, Runtime } from '@trellis/contract'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { prepared, preparedInsert } from '../db/prepared.ts'
-import type { Db, Schema, Tx } from '../schema.ts'
+import type { Database, Db, Schema, Tx } from '../schema.ts'
 import type { Lane } from './lanes.ts'
 
 interface RunsTable {
@@ -241,15 +241,19 @@ export async function endRun(tx: Tx, end: Ending): Promise<RunRow | undefined> {
   return run
 }
 
-/** Those of the runs that this worker still holds. */
-export async function listHeld(q: Db, ids: readonly string[], workerId: string): Promise<Set<string>> {
-  const rows = await q
+/** Those of the runs that this worker holds: nobody takes them from it before the transaction ends. */
+export async function listHeld(
+  tx: Tx,
+  dialect: Database['dialect'],
+  { ids, workerId }: { ids: readonly string[]; workerId: string },
+): Promise<Set<string>> {
+  const held = tx
     .selectFrom('runs')
     .select('id')
     .where('id', 'in', [...ids])
     .where('worker_id', '=', workerId)
     .where('status', '=', 'running')
-    .execute()
+  const rows = await (dialect === 'postgres' ? held.forShare() : held).execute()
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -182,16 +182,21 @@ export function createTransitions(deps: {
         runScope(run.id),
         lines.map((line) => tellLine(run, line)),
       )
+      // Asked for while nobody here knew of it yet: whoever sleeps is asked no more.
+      const ended = sleeping.cancel_requested_at !== null && (await this.cancelIn(tx, log, run.id))
       await letGoIn(tx, run, bytes - run.bytes)
+      if (ended) return ended
       // What it waits for came before it slept.
       if (await steps.hasArrived(tx, run.id)) database.afterCommit(tx, () => onArrived(run.id))
       return sleeping
     },
 
     /** A workflow whose server died goes on from its last step. */
-    async releaseIn(tx: Tx, run: store.RunRow, workerId: string): Promise<boolean> {
+    async releaseIn(tx: Tx, log: Appending, run: store.RunRow, workerId: string): Promise<boolean> {
       const { id, log_bytes, bytes } = run
-      if (!(await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes }))) return false
+      const released = await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes })
+      if (!released) return false
+      if (released.cancel_requested_at !== null) await this.cancelIn(tx, log, id)
       await letGoIn(tx, run, 0)
       return true
     },

@@ -52,8 +52,8 @@ function contextOf(job: Job, host: Host, signal: AbortSignal) {
     signal,
     secrets: job.secrets,
     log: (message: string, data?: unknown) => host.log({ level: 'info', message, data }),
-    // Whatever was granted: what was not is refused by the host.
-    ...Object.fromEntries(['repo', 'records', 'events', 'runs'].map((name) => [name, group(name)])),
+    // Whatever was granted: what was not is refused by the host. Steps are told as runtimes do it: `step.begin`, `step.end`.
+    ...Object.fromEntries(['repo', 'records', 'events', 'runs', 'step'].map((name) => [name, group(name)])),
     fetch: (url: string, init: object = {}) =>
       call('fetch', [{ method: 'GET', headers: [], redirect: 'follow', ...init, url }]),
   }
