@@ -105,6 +105,7 @@ export function createExecution(deps: ExecutingDeps) {
       orgId: run.org_id,
       repoId: run.repo_id,
       module,
+      tree: run.commit_sha ?? run.module_commit,
       input: JSON.parse(run.input),
       run: seenBy(run, repo, (await orgs.find(database.db, repo.org_id))?.slug ?? ''),
       capabilities: JSON.parse(run.effective),

@@ -166,7 +166,7 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       const sandbox = await findSandbox({ directory: process.argv[1], hidden: [], groups })
       const code = 'import { spawn } from "node:child_process"; export default () => {' +
         'spawn("/bin/sh", ["-c", "trap : TERM; : ${mark}; sleep 1000; :"], { detached: true }); console.log("here"); for (;;) ; }'
-      const job = { orgId: 'o', repoId: 'r', module: { hash: 'h', code }, run: { commitSha: 'c' }, capabilities: [], secrets: {}, timeoutMs: 60_000 }
+      const job = { orgId: 'o', repoId: 'r', module: { hash: 'h', code }, tree: 'c', run: { commitSha: 'c' }, capabilities: [], secrets: {}, timeoutMs: 60_000 }
       const runtime = createSandboxRuntime({ ...options, sandbox, checkOut: async () => {} })
       runtime.run(job, { call() {}, log: ({ message }) => console.log(message) }, new AbortController().signal)
     `,
