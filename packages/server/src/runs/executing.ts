@@ -59,7 +59,7 @@ export function createExecution(deps: ExecutingDeps) {
       const outcome = await begin({ run, repo, granted, log, hold, signal })
       if (outcome.kind === 'suspended' && !cancelled.aborted) return await fallAsleep(run, hold, log)
       verdict = await judge(run, outcome, { blank, checks })
-      if (outcome.kind === 'threw' && outcome.stack) log.write({ level: 'error', message: outcome.stack })
+      if (outcome.kind === 'threw' && outcome.stack) log.writeStack(outcome.stack)
     } catch (error) {
       if (!(error instanceof Fault) && !signal.aborted)
         complain('a run could not be run', { error, run: run.id })
