@@ -52,7 +52,11 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       signal: cancelled.signal,
       log: () => cancelled.abort(),
     })
-    const ran = await Promise.all([looping, deaf, willing])
+    // It has nothing to wait for but that.
+    const patient = run(t, `await new Promise((go) => ctx.signal.addEventListener('abort', go))`, {
+      timeoutMs: 300,
+    })
+    const ran = await Promise.all([looping, deaf, willing, patient])
     if (!ran[0]) return
     const late = { kind: 'ended', error: 'It took longer than 300 ms' }
     assert.deepEqual(ran[0].outcome, { ...late, exitCode: 143 })
@@ -62,6 +66,7 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       ['told: It took longer than 300 ms', 'asked'],
     )
     assert.equal(ran[2]?.outcome.kind === 'ended' && ran[2].outcome.error, 'It was cancelled')
+    assert.deepEqual(ran[3]?.outcome, { ...late, exitCode: 1 })
     await gone(mark)
   })
 
