@@ -77,7 +77,7 @@ describe('a module in the worker runtime', () => {
     )
     assert.match(
       (inStep.kind === 'threw' && inStep.stack) || '',
-      /^RangeError: too far\n.*\(extensions\/e\/index\.ts:7:1\)/,
+      /^RangeError: too far\n +at extensions\/e\/index\.ts:7:1$/,
     )
     const logged = await run(`export default () => {\nconsole.error(new Error('logged')) }`, { sourceMap })
     assert.match(logged.lines[0]?.message ?? '', /^Error: logged\n.*index\.ts:7:1\)$/s)
