@@ -50,10 +50,14 @@ export type Context<Granted extends Capability = never> = Always &
   > &
   If<Granted, 'events:emit', { readonly events: Events }, { readonly events?: Events }> &
   If<Granted, 'runs:dispatch', { readonly runs: Runs }, { readonly runs?: Runs }> &
-  If<Granted, `net:${string}`, { readonly fetch: typeof fetch }, { readonly fetch?: typeof fetch }> & {
+  If<Granted, `net:${string}`, { readonly fetch: typeof fetch }, { readonly fetch?: typeof fetch }> &
+  If<
+    Granted,
+    `secret:${string}`,
     /** By name; one that was never set is absent. */
-    readonly secrets: { readonly [Name in SecretName<Granted>]?: string }
-  }
+    { readonly secrets: { readonly [Name in SecretName<Granted>]?: string } },
+    { readonly secrets?: { readonly [Name in SecretName<Granted>]?: string } }
+  >
 
 /** The second argument in the workflow runtime. */
 export type WorkflowContext<Granted extends Capability = never> = Context<Granted> & { readonly step: Step }
@@ -279,7 +283,8 @@ export interface Step {
   do<T>(name: string, options: StepOptions, fn: () => T | Promise<T>): Promise<T>
   sleep(name: string, ms: number): Promise<void>
   /** Unix milliseconds. */
-  sleepUntil(name: string, ts: number): Promise<void>
+  /** In Unix milliseconds, or as a date. */
+  sleepUntil(name: string, ts: number | Date): Promise<void>
   /** Null when the time is over. */
   waitForEvent(
     name: string,
