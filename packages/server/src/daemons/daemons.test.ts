@@ -180,6 +180,8 @@ onEachDatabase('daemons', (create) => {
     assert.ok(Math.abs((daemon.quarantinedUntil ?? 0) - world.app.now() - 15 * MINUTE) < MINUTE)
     const refused = await world.call('daemons/wake', { name: 'fails', daemon: 'hears' })
     assertFault(refused, 'RUN_REJECTED', { reason: 'quarantined' })
+    const { lastWakeOutcome, lastWakeDetail } = await daemonOf('fails')
+    assert.deepEqual([lastWakeOutcome, lastWakeDetail], ['skipped_quarantined', '3 failures in a row'])
     await pass(15 * MINUTE)
     await until(async () => (await daemonOf('fails')).failures === 4)
     daemon = await daemonOf('fails')
@@ -222,6 +224,8 @@ onEachDatabase('daemons', (create) => {
       [run.trigger, run.actor.kind, run.input],
       ['daemon', 'user', { reason: 'manual', events: [] }],
     )
+    const told = await world.ok('events/list', { name: 'one', types: ['daemon.woken'] })
+    assert.deepEqual(told.items[0].actor, run.actor)
     const again = await world.ok('daemons/wake', { name: 'one', daemon: 'slow' })
     assert.equal(again.run.id, run.id)
     await pass(6 * MINUTE)

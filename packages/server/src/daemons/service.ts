@@ -65,7 +65,7 @@ export function createDaemonsService(deps: DaemonsDeps) {
       }
       const woken = await database.transact(async (tx) => {
         const found = await findLockedIn(tx, repo, daemon)
-        return waking.wakeNowIn(tx, found, { place, actor: caller.actor })
+        return waking.wakeNowIn(tx, found, { place, asker: by(caller) })
       })
       if ('reason' in woken) throw rejected(woken.reason)
       // One wake at a time: whoever asks for another is shown the one that is under way.

@@ -1,5 +1,4 @@
-import type { Actor } from '@trellis/contract'
-import { bySystem, type EventsService } from '../events/service.ts'
+import { type Author, bySystem, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import { asked, causeOf } from '../runs/causes.ts'
@@ -58,6 +57,12 @@ export function createDaemonWaking(deps: WakingDeps) {
     await changeIn(tx, daemon, { last_wake_outcome: outcome, last_wake_detail: detail })
   }
 
+  /** The same for what somebody asked for, who is told: when it is due next stays as it is. */
+  async function noteIn(tx: Tx, daemon: DaemonRow, outcome: WakeOutcome, detail: string): Promise<void> {
+    metrics.passed(outcome)
+    await store.updateDaemon(tx, daemon.id, { last_wake_outcome: outcome, last_wake_detail: detail })
+  }
+
   async function refuseIn(tx: Tx, daemon: DaemonRow, reason: string, pendingCount: number): Promise<void> {
     metrics.passed('rejected')
     const isNews = daemon.last_wake_outcome !== 'rejected' || daemon.last_wake_detail !== reason
@@ -83,7 +88,7 @@ export function createDaemonWaking(deps: WakingDeps) {
   async function wakeIn(
     tx: Tx,
     daemon: DaemonRow,
-    { place, reason, actor }: { place: DaemonPlace; reason: WakeReason; actor: Actor | undefined },
+    { place, reason, asker }: { place: DaemonPlace; reason: WakeReason; asker?: Author },
   ): Promise<Woken> {
     const batch = await pending.takeIn(tx, daemon)
     const { cause, pendingCount } = batch
@@ -95,13 +100,13 @@ export function createDaemonWaking(deps: WakingDeps) {
     const woken = await waking.wakeIn(tx, events, {
       repo: place,
       extension: daemon.name,
-      actor: actor ?? (reason === 'events' && cause ? cause.event.actor : bySystem.actor),
+      actor: asker?.actor ?? (reason === 'events' && cause ? cause.event.actor : bySystem.actor),
       input: { reason, events: batch.events.map(seenOf) },
       origin: cause?.origin ?? asked,
     })
     if ('reason' in woken) {
-      // Whoever asked for it is told.
-      if (!actor) await refuseIn(tx, daemon, woken.reason, pendingCount)
+      if (asker) await noteIn(tx, daemon, 'rejected', woken.reason)
+      else await refuseIn(tx, daemon, woken.reason, pendingCount)
       return woken
     }
     const now = clock()
@@ -117,7 +122,7 @@ export function createDaemonWaking(deps: WakingDeps) {
       last_wake_detail: woken.id,
     })
     const author = {
-      ...bySystem,
+      ...(asker ?? bySystem),
       cause: causeOf(woken),
       scope: repoScope(daemon.repo_id),
       subject: daemon.name,
@@ -155,9 +160,9 @@ export function createDaemonWaking(deps: WakingDeps) {
         if (daemon.due_at > now) return store.updateDaemon(tx, id, { worker_id: null })
         if (daemon.run_id !== null) return passIn(tx, daemon, 'skipped_running', daemon.run_id)
         if ((daemon.quarantined_until ?? 0) > now)
-          return passIn(tx, daemon, 'skipped_quarantined', `${daemon.failures} failures in a row`)
+          return passIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
         const lateMs = now - daemon.due_at
-        const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now), actor: undefined })
+        const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now) })
         if (woken && 'run' in woken) database.afterCommit(tx, () => metrics.late(lateMs))
       }),
 
@@ -165,13 +170,18 @@ export function createDaemonWaking(deps: WakingDeps) {
     wakeNowIn: async (
       tx: Tx,
       daemon: DaemonRow,
-      { place, actor }: { place: DaemonPlace; actor: Actor },
+      { place, asker }: { place: DaemonPlace; asker: Author },
     ): Promise<{ run: Run } | { reason: string } | { runId: string }> => {
       if (daemon.run_id !== null) return { runId: daemon.run_id }
-      if (daemon.quarantined_until !== null) return { reason: 'quarantined' }
-      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', actor })
+      if (daemon.quarantined_until !== null) {
+        await noteIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
+        return { reason: 'quarantined' }
+      }
+      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', asker })
       if (!woken) throw new Error('a wake that was asked for came to nothing')
       return woken
     },
   }
 }
+
+const quarantined = ({ failures }: DaemonRow) => `${failures} failures in a row`
