@@ -102,7 +102,8 @@ export interface Run {
   readonly repo: { readonly id: string; readonly name: string; readonly owner: string }
   readonly actor: Actor
   /** The event that started it, and what came before; null for a run somebody asked for. */
-  readonly cause: Cause | null
+  /** The event that set it off, and the run that is behind; null when somebody asked for it. */
+  readonly cause: RunCause | null
 }
 
 export interface Actor {
@@ -117,6 +118,9 @@ export interface Cause {
   readonly chain: readonly string[]
   readonly rootEventId: string | null
 }
+
+/** Why a run is there. There need not be a run behind the event. */
+export type RunCause = Omit<Cause, 'runId'> & { readonly runId: string | null }
 
 /** An error thrown by anything on `ctx`, with the code and data that the API would answer. */
 export interface ContextError extends Error {

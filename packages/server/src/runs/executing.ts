@@ -190,7 +190,7 @@ function seenBy(run: RunRow, repo: RepoRow, owner: string): Job['run'] {
         ? null
         : {
             ...(run.cause_event_id !== null && { eventId: run.cause_event_id }),
-            runId: parent?.id ?? run.id,
+            runId: parent?.id ?? null,
             depth: run.depth,
             chain: ancestors.map(({ id }) => id),
             rootEventId: run.root_event_id,
