@@ -344,6 +344,29 @@ onEachDatabase('daemons', (create) => {
     assert.deepEqual(left, [])
   })
 
+  it('are not woken with what does not fit their input schema', async () => {
+    const strict = (required: string[]) => ({
+      declares: {
+        daemon: { scheduleIntervalMinutes: 5 },
+        inputSchema: { type: 'object', required },
+      },
+      does: 'return input.reason',
+    })
+    await world.repo('strict', { picky: strict(['title']) })
+    const refused = await world.call('daemons/wake', { name: 'strict', daemon: 'picky' })
+    assert.equal(refused.body.code, 'RUN_REJECTED')
+    assert.match(refused.body.data.reason, /^input_invalid: .*title/)
+    const { lastWakeOutcome, lastWakeDetail } = await daemonOf('strict')
+    assert.deepEqual([lastWakeOutcome, lastWakeDetail], ['rejected', refused.body.data.reason])
+    await pass(6 * MINUTE)
+    await until(async () => ((await daemonOf('strict')).nextWakeAt ?? 0) > world.app.now())
+    assert.deepEqual((await world.ok('runs/list', { name: 'strict' })).items, [])
+
+    await world.repo('fitting', { picky: strict(['reason', 'events']) })
+    const { run } = await world.ok('daemons/wake', { name: 'fitting', daemon: 'picky' })
+    assert.equal((await world.ended(run.id)).output, 'manual')
+  })
+
   it('are woken in turn, however many another organization has', async () => {
     const cron = { declares: { daemon: { scheduleIntervalMinutes: 5 } }, does: '' }
     const many = Array.from({ length: 20 }, (_, i) => `d${i}`)

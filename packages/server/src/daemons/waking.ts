@@ -3,6 +3,7 @@ import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import { asked, causeOf } from '../runs/causes.ts'
 import { seenOf } from '../runs/triggers.ts'
+import type { Judge } from '../runs/verdicts.ts'
 import type { Waking } from '../runs/waking.ts'
 import type { Database, Tx } from '../schema.ts'
 import type { DaemonMetrics } from './metrics.ts'
@@ -88,7 +89,7 @@ export function createDaemonWaking(deps: WakingDeps) {
   async function wakeIn(
     tx: Tx,
     daemon: DaemonRow,
-    { place, reason, asker }: { place: DaemonPlace; reason: WakeReason; asker?: Author },
+    { place, reason, asker, judge }: { place: DaemonPlace; reason: WakeReason; asker?: Author; judge: Judge },
   ): Promise<Woken> {
     const batch = await pending.takeIn(tx, daemon)
     const { cause, pendingCount } = batch
@@ -103,6 +104,7 @@ export function createDaemonWaking(deps: WakingDeps) {
       actor: asker?.actor ?? (reason === 'events' && cause ? cause.event.actor : bySystem.actor),
       input: { reason, events: batch.events.map(seenOf) },
       origin: cause?.origin ?? asked,
+      judge,
     })
     if ('reason' in woken) {
       if (asker) await noteIn(tx, daemon, 'rejected', woken.reason)
@@ -149,35 +151,43 @@ export function createDaemonWaking(deps: WakingDeps) {
     return daemon.pending_count > 0 ? 'events' : 'schedule'
   }
 
+  const judged = <T>(place: DaemonPlace, work: (judge: Judge) => Promise<T>): Promise<T> =>
+    waking.withVerdicts({ id: place.orgId, isProvisional: place.isProvisional }, work)
+
   return {
     /** Whatever is to be done about one that is due: it may be that somebody else has done it. */
     wakeDue: ({ id, repo_id }: store.DueDaemon, place: DaemonPlace): Promise<void> =>
-      database.transact(async (tx) => {
-        await events.lockIn(tx, repoScope(repo_id))
-        const daemon = await store.findDaemon(tx, id)
-        if (!daemon) return
-        const now = clock()
-        if (daemon.due_at > now) return store.updateDaemon(tx, id, { worker_id: null })
-        if (daemon.run_id !== null) return passIn(tx, daemon, 'skipped_running', daemon.run_id)
-        if ((daemon.quarantined_until ?? 0) > now)
-          return passIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
-        const lateMs = now - daemon.due_at
-        const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now) })
-        if (woken && 'run' in woken) database.afterCommit(tx, () => metrics.late(lateMs))
-      }),
+      judged(place, (judge) =>
+        database.transact(async (tx) => {
+          await events.lockIn(tx, repoScope(repo_id))
+          const daemon = await store.findDaemon(tx, id)
+          if (!daemon) return
+          const now = clock()
+          if (daemon.due_at > now) return store.updateDaemon(tx, id, { worker_id: null })
+          if (daemon.run_id !== null) return passIn(tx, daemon, 'skipped_running', daemon.run_id)
+          if ((daemon.quarantined_until ?? 0) > now)
+            return passIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
+          const lateMs = now - daemon.due_at
+          const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now), judge })
+          if (woken && 'run' in woken) database.afterCommit(tx, () => metrics.late(lateMs))
+        }),
+      ),
+
+    /** Around the transaction of `wakeNowIn`. */
+    judged,
 
     /** Somebody asks for it. Gives the wake that is under way when there is one. */
     wakeNowIn: async (
       tx: Tx,
       daemon: DaemonRow,
-      { place, asker }: { place: DaemonPlace; asker: Author },
+      { place, asker, judge }: { place: DaemonPlace; asker: Author; judge: Judge },
     ): Promise<{ run: Run } | { reason: string } | { runId: string }> => {
       if (daemon.run_id !== null) return { runId: daemon.run_id }
       if (daemon.quarantined_until !== null) {
         await noteIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
         return { reason: 'quarantined' }
       }
-      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', asker })
+      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', asker, judge })
       if (!woken) throw new Error('a wake that was asked for came to nothing')
       return woken
     },

@@ -92,8 +92,8 @@ export function createExecution(deps: ExecutingDeps) {
   }): Promise<Outcome> {
     const runtime = deps.runtimes[run.runtime]
     if (!runtime) return { kind: 'ended', error: `The ${run.runtime} runtime is not available here` }
-    // What was asked for was checked before.
-    if (run.trigger_kind !== 'dispatch' && run.input_schema !== null) {
+    // Of all others it was checked before, and of almost all of these.
+    if (run.trigger_kind === 'daemon' && run.input_schema !== null) {
       const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
       const problem = await checks.check(owner, { schema: run.input_schema, value: run.input })
       if (problem) return { kind: 'ended', error: `input_invalid: ${problem}` }

@@ -193,6 +193,28 @@ onEachDatabase('what sets runs off', (create) => {
     assertForbidden(asked, 'write_frozen')
   })
 
+  it('is held against the schema of the input before there is a run', async () => {
+    const taking = (...required: string[]) => ({
+      declares: { on: { push: {} }, inputSchema: { type: 'object', required } },
+      does: 'return input.ref',
+    })
+    await world.repo('strict', { fits: taking('ref', 'after'), never: taking('ref', 'title') })
+    await world.commit('strict', { a: '1' })
+    const runs = await world.runsOf('strict', 1)
+    assert.deepEqual(runs.map(shown), ['fits push succeeded'])
+    assert.equal(runs[0]?.output, 'refs/heads/main')
+    let rejected: { extension: string; reason: string }[] = []
+    for (const late = Date.now() + 20_000; rejected.length === 0 && Date.now() < late; )
+      rejected = await rejections('strict')
+    const [{ extension, reason } = { extension: '', reason: '' }] = rejected
+    assert.equal(rejected.length, 1)
+    assert.equal(extension, 'never')
+    assert.match(reason, /^input_invalid: .*title/)
+    assert.deepEqual((await world.runsOf('strict', 1)).map(shown), ['fits push succeeded'])
+    const left = await world.app.database.db.selectFrom('run_proposals').select('id').execute()
+    assert.deepEqual(left, [])
+  })
+
   it('is a branch that comes or goes, too', async () => {
     await world.repo('wide', {
       all: { declares: { on: { push: {} } }, does: 'return input.refs?.length ?? 1' },
