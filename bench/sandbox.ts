@@ -120,7 +120,7 @@ async function run(runtime: SandboxRuntime, commitSha: string): Promise<void> {
       repoId: 'repo_1',
       module: { hash: code, code, sourceMap: undefined },
     },
-    ...{ input: {}, run: { commitSha }, capabilities: [], secrets: {}, timeoutMs: 60_000 },
+    ...{ input: {}, tree: commitSha, run: { commitSha }, capabilities: [], secrets: {}, timeoutMs: 60_000 },
   }
   const host = { call: async () => null, log: () => {} }
   const outcome = await runtime.run(job, host, new AbortController().signal)

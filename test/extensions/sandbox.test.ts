@@ -36,7 +36,7 @@ it('a run in the sandbox has the files of its commit, its own output and what it
   for (const again of [false, true]) {
     const run = await world.run('tools', 'check', { again })
     assert.deepEqual([run.status, run.error, run.exitCode], ['succeeded', null, 0])
-    assert.deepEqual(run.output, { stored: 'hello', has: ['log', 'repo', 'run', 'secrets', 'signal'], again })
+    assert.deepEqual(run.output, { stored: 'hello', has: ['log', 'repo', 'run', 'signal'], again })
     // Nothing of what the first did is there for the second.
     assert.ok((await world.log(run.id)).includes('run.log hello'))
   }

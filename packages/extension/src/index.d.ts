@@ -50,10 +50,14 @@ export type Context<Granted extends Capability = never> = Always &
   > &
   If<Granted, 'events:emit', { readonly events: Events }, { readonly events?: Events }> &
   If<Granted, 'runs:dispatch', { readonly runs: Runs }, { readonly runs?: Runs }> &
-  If<Granted, `net:${string}`, { readonly fetch: typeof fetch }, { readonly fetch?: typeof fetch }> & {
+  If<Granted, `net:${string}`, { readonly fetch: typeof fetch }, { readonly fetch?: typeof fetch }> &
+  If<
+    Granted,
+    `secret:${string}`,
     /** By name; one that was never set is absent. */
-    readonly secrets: { readonly [Name in SecretName<Granted>]?: string }
-  }
+    { readonly secrets: { readonly [Name in SecretName<Granted>]?: string } },
+    { readonly secrets?: { readonly [Name in SecretName<Granted>]?: string } }
+  >
 
 /** The second argument in the workflow runtime. */
 export type WorkflowContext<Granted extends Capability = never> = Context<Granted> & { readonly step: Step }
@@ -98,7 +102,8 @@ export interface Run {
   readonly repo: { readonly id: string; readonly name: string; readonly owner: string }
   readonly actor: Actor
   /** The event that started it, and what came before; null for a run somebody asked for. */
-  readonly cause: Cause | null
+  /** The event that set it off, and the run that is behind; null when somebody asked for it. */
+  readonly cause: RunCause | null
 }
 
 export interface Actor {
@@ -113,6 +118,9 @@ export interface Cause {
   readonly chain: readonly string[]
   readonly rootEventId: string | null
 }
+
+/** Why a run is there. There need not be a run behind the event. */
+export type RunCause = Omit<Cause, 'runId'> & { readonly runId: string | null }
 
 /** An error thrown by anything on `ctx`, with the code and data that the API would answer. */
 export interface ContextError extends Error {
@@ -279,7 +287,8 @@ export interface Step {
   do<T>(name: string, options: StepOptions, fn: () => T | Promise<T>): Promise<T>
   sleep(name: string, ms: number): Promise<void>
   /** Unix milliseconds. */
-  sleepUntil(name: string, ts: number): Promise<void>
+  /** In Unix milliseconds, or as a date. */
+  sleepUntil(name: string, ts: number | Date): Promise<void>
   /** Null when the time is over. */
   waitForEvent(
     name: string,

@@ -16,6 +16,7 @@ import type { ThrottleTables } from './platform/throttles.ts'
 import type { RecordTables } from './records/store.ts'
 import type { RepoSecretTables } from './repo-secrets/store.ts'
 import type { RepoTables } from './repos/store.ts'
+import type { RunProposalTables } from './runs/proposal-store.ts'
 import type { RunQueueTables } from './runs/queue-store.ts'
 import type { RunStepTables } from './runs/step-store.ts'
 import type { RunTables } from './runs/store.ts'
@@ -41,6 +42,7 @@ export type Schema = PeopleTables &
   RecordTables &
   RunTables &
   DaemonTables &
+  RunProposalTables &
   RunQueueTables &
   RunStepTables &
   RunTriggerTables &

@@ -17,6 +17,9 @@ export interface Mover {
 
 type Refusable = keyof RefRefusals
 
+/** Written without its kind, such a ref looks like one of the server's. Those that there are may go. */
+const MISTAKABLE = [`refs/heads/${SERVER_REFS}`, `refs/tags/${SERVER_REFS}`]
+
 const forAdmins = { except: ['admin' satisfies Role] }
 
 /** What every repository starts with: the default branch loses nothing by accident. */
@@ -47,6 +50,11 @@ export function refRulesFor({ caller, means }: Mover, repo: RepoRow): RefRules {
     const { ref } = change
     if (ref.startsWith(SERVER_REFS))
       return invalid(['ref'], `Refs below ${SERVER_REFS} are moved by the server alone`)
+    if (!change.before && MISTAKABLE.some((prefix) => ref.startsWith(prefix)))
+      return invalid(
+        ['ref'],
+        `Short names that begin with ${SERVER_REFS} would be taken for the server's own`,
+      )
     if (change.after && change.type !== 'commit' && ref.startsWith('refs/heads/'))
       return invalid(['oid'], 'A branch must be a commit')
     if (mayMove && !mayMove(ref, defaultBranch))

@@ -180,6 +180,8 @@ onEachDatabase('daemons', (create) => {
     assert.ok(Math.abs((daemon.quarantinedUntil ?? 0) - world.app.now() - 15 * MINUTE) < MINUTE)
     const refused = await world.call('daemons/wake', { name: 'fails', daemon: 'hears' })
     assertFault(refused, 'RUN_REJECTED', { reason: 'quarantined' })
+    const { lastWakeOutcome, lastWakeDetail } = await daemonOf('fails')
+    assert.deepEqual([lastWakeOutcome, lastWakeDetail], ['skipped_quarantined', '3 failures in a row'])
     await pass(15 * MINUTE)
     await until(async () => (await daemonOf('fails')).failures === 4)
     daemon = await daemonOf('fails')
@@ -222,6 +224,8 @@ onEachDatabase('daemons', (create) => {
       [run.trigger, run.actor.kind, run.input],
       ['daemon', 'user', { reason: 'manual', events: [] }],
     )
+    const told = await world.ok('events/list', { name: 'one', types: ['daemon.woken'] })
+    assert.deepEqual(told.items[0].actor, run.actor)
     const again = await world.ok('daemons/wake', { name: 'one', daemon: 'slow' })
     assert.equal(again.run.id, run.id)
     await pass(6 * MINUTE)
@@ -338,6 +342,29 @@ onEachDatabase('daemons', (create) => {
       .where('repo_id', '=', id)
       .execute()
     assert.deepEqual(left, [])
+  })
+
+  it('are not woken with what does not fit their input schema', async () => {
+    const strict = (required: string[]) => ({
+      declares: {
+        daemon: { scheduleIntervalMinutes: 5 },
+        inputSchema: { type: 'object', required },
+      },
+      does: 'return input.reason',
+    })
+    await world.repo('strict', { picky: strict(['title']) })
+    const refused = await world.call('daemons/wake', { name: 'strict', daemon: 'picky' })
+    assert.equal(refused.body.code, 'RUN_REJECTED')
+    assert.match(refused.body.data.reason, /^input_invalid: .*title/)
+    const { lastWakeOutcome, lastWakeDetail } = await daemonOf('strict')
+    assert.deepEqual([lastWakeOutcome, lastWakeDetail], ['rejected', refused.body.data.reason])
+    await pass(6 * MINUTE)
+    await until(async () => ((await daemonOf('strict')).nextWakeAt ?? 0) > world.app.now())
+    assert.deepEqual((await world.ok('runs/list', { name: 'strict' })).items, [])
+
+    await world.repo('fitting', { picky: strict(['reason', 'events']) })
+    const { run } = await world.ok('daemons/wake', { name: 'fitting', daemon: 'picky' })
+    assert.equal((await world.ended(run.id)).output, 'manual')
   })
 
   it('are woken in turn, however many another organization has', async () => {

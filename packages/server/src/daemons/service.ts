@@ -63,10 +63,12 @@ export function createDaemonsService(deps: DaemonsDeps) {
         isProvisional: repo.expires_at !== null,
         isFrozen: false,
       }
-      const woken = await database.transact(async (tx) => {
-        const found = await findLockedIn(tx, repo, daemon)
-        return waking.wakeNowIn(tx, found, { place, actor: caller.actor })
-      })
+      const woken = await waking.judged(place, (judge) =>
+        database.transact(async (tx) => {
+          const found = await findLockedIn(tx, repo, daemon)
+          return waking.wakeNowIn(tx, found, { place, asker: by(caller), judge })
+        }),
+      )
       if ('reason' in woken) throw rejected(woken.reason)
       // One wake at a time: whoever asks for another is shown the one that is under way.
       if ('runId' in woken) return runs.get(caller, { id: woken.runId }, signal)

@@ -1,9 +1,9 @@
-import type { Actor } from '@trellis/contract'
-import { bySystem, type EventsService } from '../events/service.ts'
+import { type Author, bySystem, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import { asked, causeOf } from '../runs/causes.ts'
 import { seenOf } from '../runs/triggers.ts'
+import type { Judge } from '../runs/verdicts.ts'
 import type { Waking } from '../runs/waking.ts'
 import type { Database, Tx } from '../schema.ts'
 import type { DaemonMetrics } from './metrics.ts'
@@ -58,6 +58,12 @@ export function createDaemonWaking(deps: WakingDeps) {
     await changeIn(tx, daemon, { last_wake_outcome: outcome, last_wake_detail: detail })
   }
 
+  /** The same for what somebody asked for, who is told: when it is due next stays as it is. */
+  async function noteIn(tx: Tx, daemon: DaemonRow, outcome: WakeOutcome, detail: string): Promise<void> {
+    metrics.passed(outcome)
+    await store.updateDaemon(tx, daemon.id, { last_wake_outcome: outcome, last_wake_detail: detail })
+  }
+
   async function refuseIn(tx: Tx, daemon: DaemonRow, reason: string, pendingCount: number): Promise<void> {
     metrics.passed('rejected')
     const isNews = daemon.last_wake_outcome !== 'rejected' || daemon.last_wake_detail !== reason
@@ -83,7 +89,7 @@ export function createDaemonWaking(deps: WakingDeps) {
   async function wakeIn(
     tx: Tx,
     daemon: DaemonRow,
-    { place, reason, actor }: { place: DaemonPlace; reason: WakeReason; actor: Actor | undefined },
+    { place, reason, asker, judge }: { place: DaemonPlace; reason: WakeReason; asker?: Author; judge: Judge },
   ): Promise<Woken> {
     const batch = await pending.takeIn(tx, daemon)
     const { cause, pendingCount } = batch
@@ -95,13 +101,14 @@ export function createDaemonWaking(deps: WakingDeps) {
     const woken = await waking.wakeIn(tx, events, {
       repo: place,
       extension: daemon.name,
-      actor: actor ?? (reason === 'events' && cause ? cause.event.actor : bySystem.actor),
+      actor: asker?.actor ?? (reason === 'events' && cause ? cause.event.actor : bySystem.actor),
       input: { reason, events: batch.events.map(seenOf) },
       origin: cause?.origin ?? asked,
+      judge,
     })
     if ('reason' in woken) {
-      // Whoever asked for it is told.
-      if (!actor) await refuseIn(tx, daemon, woken.reason, pendingCount)
+      if (asker) await noteIn(tx, daemon, 'rejected', woken.reason)
+      else await refuseIn(tx, daemon, woken.reason, pendingCount)
       return woken
     }
     const now = clock()
@@ -117,7 +124,7 @@ export function createDaemonWaking(deps: WakingDeps) {
       last_wake_detail: woken.id,
     })
     const author = {
-      ...bySystem,
+      ...(asker ?? bySystem),
       cause: causeOf(woken),
       scope: repoScope(daemon.repo_id),
       subject: daemon.name,
@@ -144,34 +151,47 @@ export function createDaemonWaking(deps: WakingDeps) {
     return daemon.pending_count > 0 ? 'events' : 'schedule'
   }
 
+  const judged = <T>(place: DaemonPlace, work: (judge: Judge) => Promise<T>): Promise<T> =>
+    waking.withVerdicts({ id: place.orgId, isProvisional: place.isProvisional }, work)
+
   return {
     /** Whatever is to be done about one that is due: it may be that somebody else has done it. */
     wakeDue: ({ id, repo_id }: store.DueDaemon, place: DaemonPlace): Promise<void> =>
-      database.transact(async (tx) => {
-        await events.lockIn(tx, repoScope(repo_id))
-        const daemon = await store.findDaemon(tx, id)
-        if (!daemon) return
-        const now = clock()
-        if (daemon.due_at > now) return store.updateDaemon(tx, id, { worker_id: null })
-        if (daemon.run_id !== null) return passIn(tx, daemon, 'skipped_running', daemon.run_id)
-        if ((daemon.quarantined_until ?? 0) > now)
-          return passIn(tx, daemon, 'skipped_quarantined', `${daemon.failures} failures in a row`)
-        const lateMs = now - daemon.due_at
-        const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now), actor: undefined })
-        if (woken && 'run' in woken) database.afterCommit(tx, () => metrics.late(lateMs))
-      }),
+      judged(place, (judge) =>
+        database.transact(async (tx) => {
+          await events.lockIn(tx, repoScope(repo_id))
+          const daemon = await store.findDaemon(tx, id)
+          if (!daemon) return
+          const now = clock()
+          if (daemon.due_at > now) return store.updateDaemon(tx, id, { worker_id: null })
+          if (daemon.run_id !== null) return passIn(tx, daemon, 'skipped_running', daemon.run_id)
+          if ((daemon.quarantined_until ?? 0) > now)
+            return passIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
+          const lateMs = now - daemon.due_at
+          const woken = await wakeIn(tx, daemon, { place, reason: reasonOf(daemon, now), judge })
+          if (woken && 'run' in woken) database.afterCommit(tx, () => metrics.late(lateMs))
+        }),
+      ),
+
+    /** Around the transaction of `wakeNowIn`. */
+    judged,
 
     /** Somebody asks for it. Gives the wake that is under way when there is one. */
     wakeNowIn: async (
       tx: Tx,
       daemon: DaemonRow,
-      { place, actor }: { place: DaemonPlace; actor: Actor },
+      { place, asker, judge }: { place: DaemonPlace; asker: Author; judge: Judge },
     ): Promise<{ run: Run } | { reason: string } | { runId: string }> => {
       if (daemon.run_id !== null) return { runId: daemon.run_id }
-      if (daemon.quarantined_until !== null) return { reason: 'quarantined' }
-      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', actor })
+      if (daemon.quarantined_until !== null) {
+        await noteIn(tx, daemon, 'skipped_quarantined', quarantined(daemon))
+        return { reason: 'quarantined' }
+      }
+      const woken = await wakeIn(tx, daemon, { place, reason: 'manual', asker, judge })
       if (!woken) throw new Error('a wake that was asked for came to nothing')
       return woken
     },
   }
 }
+
+const quarantined = ({ failures }: DaemonRow) => `${failures} failures in a row`

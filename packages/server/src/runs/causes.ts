@@ -5,6 +5,8 @@ import type { RunRow } from './store.ts'
 interface Ancestor {
   id: string
   extension: string
+  /** Somebody asked for it: nothing woke it. */
+  asked?: true
 }
 
 /** Why a run is there. */
@@ -23,14 +25,15 @@ const MAX_WAKES = 2
 export const asked: Origin = { eventId: null, rootEventId: null, depth: 0, ancestors: [] }
 
 /** What of a run tells where others came from. */
-export type Lineage = Pick<RunRow, 'id' | 'extension' | 'ancestors'>
+export type Lineage = Pick<RunRow, 'id' | 'extension' | 'trigger_kind' | 'ancestors'>
 
 export const ancestorsOf = ({ ancestors }: Lineage): Ancestor[] => JSON.parse(ancestors)
 
-const lineageOf = (run: Lineage): Ancestor[] => [
-  ...ancestorsOf(run),
-  { id: run.id, extension: run.extension },
-]
+function lineageOf(run: Lineage): Ancestor[] {
+  const before = ancestorsOf(run)
+  const isAsked = run.trigger_kind === 'dispatch' && before.length === 0
+  return [...before, { id: run.id, extension: run.extension, ...(isAsked && { asked: true }) }]
+}
 
 /** What everything carries that a run causes. */
 export const causeOf = (run: RunRow): Cause => ({
@@ -59,4 +62,5 @@ export const originOfTriggered = (event: NumberedEvent, parent: Lineage | undefi
 
 /** Whether it goes on like this for too long: what wakes each other ends here. */
 export const isEndless = ({ depth, ancestors }: Origin, extension: string): boolean =>
-  depth > MAX_DEPTH || ancestors.filter((ancestor) => ancestor.extension === extension).length >= MAX_WAKES
+  depth > MAX_DEPTH ||
+  ancestors.filter((one) => one.extension === extension && !one.asked).length >= MAX_WAKES

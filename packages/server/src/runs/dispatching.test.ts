@@ -106,6 +106,7 @@ onEachDatabase('runs that are asked for', (create) => {
       assert.equal(answer.body.code, 'RUN_REJECTED')
       assert.match(answer.body.data.reason, /^input_invalid/)
     }
+    assert.deepEqual((await world.run('tools', 'nothing', null)).input, {})
     const large = { n: 1, text: 'x'.repeat(1024 * 1024 - 100) }
     assert.equal(
       (await world.call('runs/dispatch', { name: 'tools', extension: 'add', input: large })).status,

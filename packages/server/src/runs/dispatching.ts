@@ -121,10 +121,10 @@ export function createDispatching(deps: DispatchingDeps) {
 
 export const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
 
-/** Undefined for what goes too deep. */
+/** Null says the same as nothing. Undefined for what goes too deep. */
 function jsonOf(input: unknown): string | undefined {
   try {
-    return JSON.stringify(input ?? null)
+    return JSON.stringify(input ?? {})
   } catch {
     return undefined
   }

@@ -59,7 +59,7 @@ export function createExecution(deps: ExecutingDeps) {
       const outcome = await begin({ run, repo, granted, log, hold, signal })
       if (outcome.kind === 'suspended' && !cancelled.aborted) return await fallAsleep(run, hold, log)
       verdict = await judge(run, outcome, { blank, checks })
-      if (outcome.kind === 'threw' && outcome.stack) log.write({ level: 'error', message: outcome.stack })
+      if (outcome.kind === 'threw' && outcome.stack) log.writeStack(outcome.stack)
     } catch (error) {
       if (!(error instanceof Fault) && !signal.aborted)
         complain('a run could not be run', { error, run: run.id })
@@ -92,8 +92,8 @@ export function createExecution(deps: ExecutingDeps) {
   }): Promise<Outcome> {
     const runtime = deps.runtimes[run.runtime]
     if (!runtime) return { kind: 'ended', error: `The ${run.runtime} runtime is not available here` }
-    // What was asked for was checked before.
-    if (run.trigger_kind !== 'dispatch' && run.input_schema !== null) {
+    // Of all others it was checked before, and of almost all of these.
+    if (run.trigger_kind === 'daemon' && run.input_schema !== null) {
       const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
       const problem = await checks.check(owner, { schema: run.input_schema, value: run.input })
       if (problem) return { kind: 'ended', error: `input_invalid: ${problem}` }
@@ -105,6 +105,7 @@ export function createExecution(deps: ExecutingDeps) {
       orgId: run.org_id,
       repoId: run.repo_id,
       module,
+      tree: run.commit_sha ?? run.module_commit,
       input: JSON.parse(run.input),
       run: seenBy(run, repo, (await orgs.find(database.db, repo.org_id))?.slug ?? ''),
       capabilities: JSON.parse(run.effective),
@@ -195,7 +196,7 @@ function seenBy(run: RunRow, repo: RepoRow, owner: string): Job['run'] {
         ? null
         : {
             ...(run.cause_event_id !== null && { eventId: run.cause_event_id }),
-            runId: parent?.id ?? run.id,
+            runId: parent?.id ?? null,
             depth: run.depth,
             chain: ancestors.map(({ id }) => id),
             rootEventId: run.root_event_id,

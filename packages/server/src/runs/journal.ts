@@ -15,24 +15,27 @@ const Index = z.int().min(0)
 const Name = z.string().min(1).max(200)
 const Ms = z.number().min(0).max(YEARS_MS)
 
+/** Of a type of events, or a pattern of them. */
+const CAN_BE = /^[a-z0-9.*?[\]{}!,-]+$/
+
 const Begin = z.intersection(
   z.object({ index: Index, name: Name }),
   z.discriminatedUnion('kind', [
     z.object({
       kind: z.literal('do'),
-      options: z.object({
+      options: z.strictObject({
         retries: z.int().min(0).max(100).optional(),
         delayMs: Ms.optional(),
         backoff: z.enum(['constant', 'exponential']).optional(),
-        timeoutMs: Ms.optional(),
+        timeoutMs: Ms.min(1).optional(),
       }),
     }),
     z.object({ kind: z.literal('sleep'), ms: Ms }),
     z.object({ kind: z.literal('sleepUntil'), ts: z.number() }),
     z.object({
       kind: z.literal('waitForEvent'),
-      event: z.object({
-        type: z.string().min(1).max(128),
+      event: z.strictObject({
+        type: z.string().min(1).max(128).regex(CAN_BE, 'There are no events of such a type'),
         subject: z.string().min(1).max(256).optional(),
         timeoutMs: Ms.optional(),
       }),
@@ -47,6 +50,7 @@ const WireError = z.object({
   message: z.string(),
   code: z.string().optional(),
   data: z.unknown().optional(),
+  stack: z.string().optional(),
 })
 type WireError = z.infer<typeof WireError>
 

@@ -87,6 +87,13 @@ export function createRunLogs(deps: {
           )
         },
 
+        /** Why it failed, which is told however much was said before. */
+        writeStack(stack: string): void {
+          const payload = bounded(blank<LogLine>({ level: 'error', message: stack }))
+          bytes += ROW_BYTES + JSON.stringify(payload).length
+          keep(payload)
+        },
+
         /** What has not been written yet, for whoever writes the end of the run. */
         async take(): Promise<{ lines: LogPayload[]; logBytes: number }> {
           await writing

@@ -31,6 +31,7 @@ import { createJournals } from './journal.ts'
 import { lanesOf } from './lanes.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
+import { createJudging, createProposing } from './proposing.ts'
 import { createQueueRoom } from './queue-room.ts'
 import { createRetention } from './retention.ts'
 import { runQueues } from './running.ts'
@@ -44,6 +45,7 @@ import { createWaking } from './waking.ts'
 
 const PRUNE_EVERY_MS = 60 * 60_000
 const SETTLE_MS = 1_000
+const LOOK_EVERY_MS = 10_000
 
 interface RunsNeeds extends Base {
   events: EventsService
@@ -89,11 +91,19 @@ export function createRunBeginnings({
     onArrived: arrivals.tell,
     onOverfull: hints.hint,
   })
+  const proposed = createHints()
+  const proposing = createProposing({ database, newId, onProposed: proposed.hint })
   const subscribers: Subscriber[] = config.extensions.enabled
-    ? [createTriggers({ database, transitions, queueRoom, runtimes: enabled, onArrived: arrivals.tell })]
+    ? [
+        createTriggers({
+          ...{ database, transitions, proposing, queueRoom, runtimes: enabled },
+          onArrived: arrivals.tell,
+        }),
+      ]
     : []
-  const waking = createWaking({ transitions, queueRoom, runtimes: enabled })
-  return { bell, arrivals, waiting, hints, queueRoom, transitions, waking, subscribers }
+  const checks = createSchemaChecks()
+  const waking = createWaking({ transitions, queueRoom, runtimes: enabled, checks })
+  return { bell, arrivals, waiting, hints, proposed, checks, queueRoom, transitions, waking, subscribers }
 }
 
 export function createRunsModule(needs: RunsNeeds) {
@@ -101,10 +111,9 @@ export function createRunsModule(needs: RunsNeeds) {
   if (!extensions)
     return { services: { runs: undefined }, handlers: { runs: runsHandlers(undefined) } } satisfies Module
   const { db } = database
-  const { bell, arrivals, waiting, hints, transitions, queueRoom } = beginnings
+  const { bell, arrivals, waiting, hints, proposed, checks, transitions, queueRoom } = beginnings
   const complain = (message: string, about: object) => log.error(message, { ...about })
   const cancels = createCancels({ db })
-  const checks = createSchemaChecks()
   const fetching = createFetching(needs)
   const runtimes = needs.runtimes.open(createCheckOut({ ...needs, maxBytes: config.sandbox.treeBytes }))
   const dispatching = createDispatching({
@@ -149,6 +158,7 @@ export function createRunsModule(needs: RunsNeeds) {
     complain,
   })
   const runs = createRunsService({ ...needs, dispatching, transitions, waiting, cancels })
+  const judging = createJudging({ ...needs, checks, transitions, hint: proposed.hint })
   const retention = createRetention({
     ...needs,
     transitions,
@@ -184,6 +194,20 @@ export function createRunsModule(needs: RunsNeeds) {
         where: 'one process',
         deletesByClock: true,
         run: retention.pruneAll,
+      }),
+      hinted({
+        name: 'proposed runs',
+        hints: proposed,
+        settleMs: 0,
+        longestBurstMs: SETTLE_MS,
+        run: judging.judge,
+      }),
+      periodic({
+        name: 'proposed runs left behind',
+        everyMs: LOOK_EVERY_MS,
+        where: 'each process',
+        atStart: true,
+        run: judging.lookAround,
       }),
       hinted({
         name: 'many runs',

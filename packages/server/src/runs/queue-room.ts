@@ -1,4 +1,5 @@
 import type { Db } from '../schema.ts'
+import { countProposals } from './proposal-store.ts'
 import * as queues from './queue-store.ts'
 
 /** What a run is given is kept with it. */
@@ -13,6 +14,6 @@ export type QueueRoom = ReturnType<typeof createQueueRoom>
 export const createQueueRoom = ({ queuedPerOrg }: { queuedPerOrg: number }) => ({
   async findIn(q: Db, { orgId, isProvisional }: { orgId: string; isProvisional: boolean }): Promise<number> {
     const most = isProvisional ? Math.max(1, Math.floor(queuedPerOrg * PROVISIONAL_SHARE)) : queuedPerOrg
-    return Math.max(0, most - (await queues.countReady(q, orgId)))
+    return Math.max(0, most - (await queues.countReady(q, orgId)) - (await countProposals(q, orgId)))
   },
 })

@@ -75,7 +75,9 @@ onEachDatabase('the queue of runs', (create) => {
   before(async () => {
     await world.repo('tools', {
       waits: { does: WAITS },
-      talks: { does: 'for (let i = 0; i < 50; i++) ctx.log("line " + i, { pad: "x".repeat(200) })' },
+      talks: {
+        does: 'for (let i = 0; i < 50; i++) ctx.log("line " + i, { pad: "x".repeat(200) }); if (input.throw) throw new Error("after all")',
+      },
       stuck: { does: 'await new Promise(() => {})' },
     })
   })
@@ -179,6 +181,9 @@ onEachDatabase('the queue of runs', (create) => {
     assert.ok(log.length > 5 && log.length < 20, String(log.length))
     assert.match(log.at(-2) ?? '', /The log is full at 4000 bytes/)
     assert.equal(log.at(-1), 'run.succeeded')
+    const failed = await world.log((await world.run('tools', 'talks', { throw: true })).id)
+    assert.match(failed.at(-3) ?? '', /The log is full at 4000 bytes/)
+    assert.match(failed.at(-2) ?? '', /Error: after all\n/)
   })
 
   it('forgets runs that ended long ago, and their logs', async () => {

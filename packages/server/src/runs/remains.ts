@@ -2,6 +2,7 @@ import type { EventsService } from '../events/service.ts'
 import { runScope } from '../events/types.ts'
 import type { ModulesInUse } from '../extensions/pruning.ts'
 import type { RemoveSome } from '../repos/remains.ts'
+import { deleteProposals } from './proposal-store.ts'
 import * as queues from './queue-store.ts'
 import * as store from './store.ts'
 import type { Transitions } from './transitions.ts'
@@ -31,6 +32,7 @@ export const createRunRemains = ({
 export const triggerRemains: readonly RemoveSome[] = [
   async (tx, repoId) => {
     await triggers.deleteTriggers(tx, repoId)
+    await deleteProposals(tx, repoId)
     return 0
   },
 ]

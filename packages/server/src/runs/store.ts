@@ -109,10 +109,10 @@ export const listRuns = (q: Db, ids: readonly string[]): Promise<RunRow[]> =>
 export const listLineages = (
   q: Db,
   ids: readonly string[],
-): Promise<Pick<RunRow, 'id' | 'extension' | 'ancestors'>[]> =>
+): Promise<Pick<RunRow, 'id' | 'extension' | 'trigger_kind' | 'ancestors'>[]> =>
   q
     .selectFrom('runs')
-    .select(['id', 'extension', 'ancestors'])
+    .select(['id', 'extension', 'trigger_kind', 'ancestors'])
     .where('id', 'in', [...ids])
     .execute()
 

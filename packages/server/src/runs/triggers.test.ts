@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import type { Run } from '@trellis/contract'
-import { assertForbidden, filesOf, onEachDatabase, useRuns } from '../testing/index.ts'
+import { assertForbidden, assertInvalid, filesOf, onEachDatabase, useRuns } from '../testing/index.ts'
 
 onEachDatabase('what sets runs off', (create) => {
   const world = useRuns(create, { TRELLIS_ORG_MAX_QUEUED: '20' })
@@ -38,7 +38,7 @@ onEachDatabase('what sets runs off', (create) => {
     assert.deepEqual(run.output, {
       input: event.payload,
       commit: after,
-      cause: { eventId: event.id, runId: run.id, depth: 0, chain: [], rootEventId: event.id },
+      cause: { eventId: event.id, runId: null, depth: 0, chain: [], rootEventId: event.id },
     })
     assert.notEqual(run.commitSha, run.canonicalCommitSha)
     assert.deepEqual(run.actor, event.actor)
@@ -132,18 +132,19 @@ onEachDatabase('what sets runs off', (create) => {
     })
     await world.repo('loop', { ping: wakes('x.pong', 'x.ping'), pong: wakes('x.ping', 'x.pong') })
     await world.run('loop', 'ping')
-    const runs = await world.runsOf('loop', 4)
+    const runs = await world.runsOf('loop', 5)
     assert.deepEqual(runs.map(shown), [
       'ping dispatch succeeded',
       'pong event succeeded',
       'ping event succeeded',
       'pong event succeeded',
+      'ping event succeeded',
     ])
     assert.deepEqual(
       runs.map(({ causationDepth }) => causationDepth),
-      [0, 1, 2, 3],
+      [0, 1, 2, 3, 4],
     )
-    assert.deepEqual(await rejections('loop'), [{ extension: 'ping', reason: 'depth_exceeded' }])
+    assert.deepEqual(await rejections('loop'), [{ extension: 'pong', reason: 'depth_exceeded' }])
     const { items } = await world.ok('events/list', { name: 'loop', types: ['run.rejected'] })
     assert.deepEqual(
       items[0].cause.chain,
@@ -160,19 +161,23 @@ onEachDatabase('what sets runs off', (create) => {
       watcher: { declares: { on: { event: { types: ['run.*'] } } }, does: '' },
     })
     await world.run('deep', 'watcher')
-    // One that was asked for is told of in three events; each wakes it, and what tells of those wakes it no more.
-    const runs = await world.runsOf('deep', 4)
-    assert.equal(runs.length, 4)
+    // Each is told of in three events, which wake it. What tells of those that were woken by such wakes it no more.
+    const runs = await world.runsOf('deep', 13)
+    assert.equal(runs.length, 13)
     assert.ok((await rejections('deep')).length > 0)
 
     await world.repo('self', {
       again: { declares: { capabilities: ['runs:dispatch'] }, does: 'await ctx.runs.dispatch("again", {})' },
     })
     await world.run('self', 'again')
-    const [first, second] = await world.runsOf('self', 2)
+    const selves = await world.runsOf('self', 3)
     assert.deepEqual(
-      [first?.status, second?.status, second?.error],
-      ['succeeded', 'failed', 'Error: Run rejected'],
+      selves.map(({ status, error }) => [status, error]),
+      [
+        ['succeeded', null],
+        ['succeeded', null],
+        ['failed', 'Error: Run rejected'],
+      ],
     )
     assert.deepEqual(await rejections('self'), [{ extension: 'again', reason: 'depth_exceeded' }])
   })
@@ -186,6 +191,28 @@ onEachDatabase('what sets runs off', (create) => {
     assert.deepEqual((await world.ok('runs/list', { name: 'still' })).items, [])
     const asked = await world.call('runs/dispatch', { name: 'still', extension: 'watches' })
     assertForbidden(asked, 'write_frozen')
+  })
+
+  it('is held against the schema of the input before there is a run', async () => {
+    const taking = (...required: string[]) => ({
+      declares: { on: { push: {} }, inputSchema: { type: 'object', required } },
+      does: 'return input.ref',
+    })
+    await world.repo('strict', { fits: taking('ref', 'after'), never: taking('ref', 'title') })
+    await world.commit('strict', { a: '1' })
+    const runs = await world.runsOf('strict', 1)
+    assert.deepEqual(runs.map(shown), ['fits push succeeded'])
+    assert.equal(runs[0]?.output, 'refs/heads/main')
+    let rejected: { extension: string; reason: string }[] = []
+    for (const late = Date.now() + 20_000; rejected.length === 0 && Date.now() < late; )
+      rejected = await rejections('strict')
+    const [{ extension, reason } = { extension: '', reason: '' }] = rejected
+    assert.equal(rejected.length, 1)
+    assert.equal(extension, 'never')
+    assert.match(reason, /^input_invalid: .*title/)
+    assert.deepEqual((await world.runsOf('strict', 1)).map(shown), ['fits push succeeded'])
+    const left = await world.app.database.db.selectFrom('run_proposals').select('id').execute()
+    assert.deepEqual(left, [])
   })
 
   it('is a branch that comes or goes, too', async () => {
@@ -202,6 +229,14 @@ onEachDatabase('what sets runs off', (create) => {
     await world.ok('git/branches/delete', { name: 'wide', branch: 'one' })
     const [, gone] = await world.runsOf('wide', 2)
     assert.deepEqual([gone?.after, gone?.commitSha, gone?.status], [null, null, 'succeeded'])
+    // There is no such commit any more: its files are those of the canonical one.
+    assert.equal(world.jobs.find(({ runId }) => runId === gone?.id)?.tree, gone?.canonicalCommitSha)
+    for (const prefix of ['refs/trellis/', 'refs/trellis/canonical/']) {
+      const branch = `${prefix}x`
+      assertInvalid(await world.call('git/branches/create', { name: 'wide', branch }), ['ref'])
+      const tag = { name: 'wide', tag: branch, oid: commitSha }
+      assertInvalid(await world.call('git/tags/create', tag), ['ref'])
+    }
   })
 
   it('is rejected once for all that are too many', async () => {

@@ -1,4 +1,4 @@
-import type { NumberedEvent, RunTrigger, Runtime } from '@trellis/contract'
+import type { Cause, NumberedEvent, RunTrigger, Runtime } from '@trellis/contract'
 import { createHearings, type Hears } from '../events/hearing.ts'
 import { type Appending, bySystem, type Subscriber } from '../events/service.ts'
 import { repoIdOf, repoScope } from '../events/types.ts'
@@ -7,6 +7,8 @@ import { readRunnables } from '../extensions/runnable.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Lineage, originOfTriggered } from './causes.ts'
+import { deleteProposals } from './proposal-store.ts'
+import type { Proposing } from './proposing.ts'
 import type { QueueRoom } from './queue-room.ts'
 import { reasonAgainst } from './rejecting.ts'
 import * as steps from './step-store.ts'
@@ -17,6 +19,7 @@ import * as triggers from './trigger-store.ts'
 interface TriggersDeps {
   database: Database
   transitions: Pick<Transitions, 'queueIn'>
+  proposing: Proposing
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
   /** A workflow may go on. */
@@ -36,13 +39,16 @@ type Rejection = Pick<Wake, 'extension' | 'event'> & { reason: string }
 
 /** Queues a run of every extension that listens to an event, in the transaction of the event itself. */
 export function createTriggers(deps: TriggersDeps): Subscriber {
-  const { database, transitions, queueRoom, runtimes, onArrived } = deps
+  const { database, transitions, proposing, queueRoom, runtimes, onArrived } = deps
   const newHearing = createHearings()
 
   return async (tx, scope, events, log) => {
     const repoId = repoIdOf(scope)
     if (!repoId) return
-    if (events.some(({ type }) => type === 'repo.deleted')) return triggers.deleteTriggers(tx, repoId)
+    if (events.some(({ type }) => type === 'repo.deleted')) {
+      await deleteProposals(tx, repoId)
+      return triggers.deleteTriggers(tx, repoId)
+    }
     const rows = await triggers.listTriggers(tx, { repoId })
     if (rows.length === 0) return
     const hears = newHearing()
@@ -82,6 +88,7 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
     )
     let room = await queueRoom.findIn(tx, repo)
     const runs: NewRun[] = []
+    const proposed: { run: NewRun; cause: Cause | undefined }[] = []
     const rejections: Rejection[] = []
     const pause = createPauses()
     for (const wake of wakes) {
@@ -95,10 +102,13 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
       if (reason) rejections.push({ ...wake, reason })
       else {
         room--
-        runs.push(runOf(wake, { repo, target, origin, input }))
+        const run = runOf(wake, { repo, target, origin, input })
+        if (target.inputSchema === undefined) runs.push(run)
+        else proposed.push({ run, cause: wake.event.cause })
       }
     }
     await transitions.queueIn(tx, log, runs)
+    await proposing.proposeIn(tx, repo, proposed)
     await rejectIn(tx, repoId, rejections, log)
   }
 }

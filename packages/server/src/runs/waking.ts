@@ -6,9 +6,11 @@ import type { Tx } from '../schema.ts'
 import { type Origin, originOfTriggered } from './causes.ts'
 import type { QueueRoom } from './queue-room.ts'
 import { reasonAgainst } from './rejecting.ts'
+import type { SchemaChecks } from './schema-checks.ts'
 import { findEnd, type RunRow } from './store.ts'
 import type { NewRun, Transitions } from './transitions.ts'
 import { parentsOf } from './triggers.ts'
+import { createVerdicts, type Judge } from './verdicts.ts'
 
 /** A wake of a daemon. */
 interface Wake {
@@ -17,6 +19,7 @@ interface Wake {
   actor: Actor
   input: object
   origin: Origin
+  judge: Judge
 }
 
 export type Waking = ReturnType<typeof createWaking>
@@ -26,11 +29,16 @@ export const createWaking = ({
   transitions,
   queueRoom,
   runtimes,
+  checks,
 }: {
   transitions: Pick<Transitions, 'queueIn'>
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
+  checks: SchemaChecks
 }) => ({
+  /** Gives what `wakeIn` asks about inputs. */
+  withVerdicts: createVerdicts({ checks }),
+
   /** Of a run that each of the events sets off by itself. */
   async originsIn(tx: Tx, events: readonly NumberedEvent[]): Promise<Origin[]> {
     const parents = await parentsOf(tx, events)
@@ -44,7 +52,7 @@ export const createWaking = ({
   async wakeIn(
     tx: Tx,
     log: Appending,
-    { repo, extension, actor, input, origin }: Wake,
+    { repo, extension, actor, input, origin, judge }: Wake,
   ): Promise<RunRow | { reason: string }> {
     const target = (await readRunnables(tx, repo.id, [extension])).get(extension)
     if (!target) return { reason: 'not_dispatchable' }
@@ -52,6 +60,9 @@ export const createWaking = ({
     const room = await queueRoom.findIn(tx, repo)
     const reason = reasonAgainst({ isFrozen: repo.isFrozen, room, origin, target, input: json }, runtimes)
     if (reason) return { reason }
+    const { inputSchema: schema } = target
+    const problem = schema === undefined ? undefined : judge({ schema, value: json })
+    if (problem !== undefined) return { reason: `input_invalid: ${problem}` }
     const { commit, effective } = target
     const [run] = await transitions.queueIn(tx, log, [
       { repo, target, trigger: 'daemon', actor, ref: CANONICAL_REF, commit, effective, input: json, origin },

@@ -8,6 +8,8 @@ export interface Job {
   /** Modules keep what they put into their globals: only runs of one repository find it again. */
   repoId: string
   module: { hash: string; code: string; sourceMap: string | undefined }
+  /** The commit whose files it has around it in the sandbox. */
+  tree?: string
   input: unknown
   /** What the module sees as `ctx.run`. */
   run: Readonly<Record<string, unknown>>

@@ -105,7 +105,13 @@ async function runModule(runtime: SandboxRuntime, body: string, options: RunOpti
     {
       ...{ runId: 'run_1', orgId: randomBytes(4).toString('hex'), repoId: 'repo_1', input: {} },
       module: { hash: randomBytes(4).toString('hex'), code, sourceMap: undefined },
-      ...{ run: { commitSha: 'a'.repeat(40) }, capabilities: [], secrets: {}, timeoutMs: 60_000 },
+      ...{
+        tree: 'a'.repeat(40),
+        run: { commitSha: 'a'.repeat(40) },
+        capabilities: [],
+        secrets: {},
+        timeoutMs: 60_000,
+      },
       ...job,
     },
     {

@@ -76,6 +76,17 @@ export const runsAndDaemons: Migration = {
     )`,
     'create index run_queues_waiting on run_queues (lane, running, turn_at) where ready > 0',
 
+    // What was set off, until its input has been held against a schema.
+    `create table run_proposals (
+      id ${text} primary key,
+      repo_id ${text} not null references repos (id),
+      org_id ${text} not null,
+      run ${text} not null,
+      cause ${text}
+    )`,
+    'create index run_proposals_repo on run_proposals (repo_id, id)',
+    'create index run_proposals_org on run_proposals (org_id)',
+
     // What listens to what: extensions of the canonical commit, and steps of workflows that wait for an event.
     `create table run_triggers (
       repo_id ${text} not null references repos (id),

@@ -1,3 +1,4 @@
+import type { Issue } from '@trellis/contract'
 import { actingOrg, type Caller } from '../../access/caller.ts'
 import type { Hold } from '../../background/leased.ts'
 import type { OrgsService } from '../../orgs/service.ts'
@@ -18,6 +19,7 @@ const CALLS_PER_ORG = 16
 const MAX_WAITING = 1_000
 /** Of one run. */
 export const MAX_CALLS = 100_000
+const MOST_ISSUES = 5
 
 interface HostDeps {
   db: Db
@@ -68,7 +70,8 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
 
   /** What a module may know of a failure. */
   function inItsWords(run: RunRow, error: unknown, signal: AbortSignal): unknown {
-    if (error instanceof Fault || isFetchFailed(error) || signal.aborted) return error
+    if (error instanceof Fault) return withIssues(error)
+    if (isFetchFailed(error) || signal.aborted) return error
     if (error instanceof NoPlace) return new Fault('TOO_MANY_REQUESTS', { retryAfterMs: error.retryAfterMs })
     complain('a call of a run failed', { error, run: run.id })
     return new Error('Something went wrong on our side')
@@ -106,4 +109,15 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
       }
     },
   }
+}
+
+/** Of a module that does not catch it, the message is all that its author sees. */
+function withIssues(fault: Fault): Fault {
+  const { issues = [] } = fault.data as { issues?: readonly Issue[] }
+  if (issues.length === 0) return fault
+  const told = issues
+    .slice(0, MOST_ISSUES)
+    .map(({ path = [], message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+  const message = `${fault.message}: ${told.join('; ')}`
+  return new Fault(fault.code, fault.data, { message, cause: fault })
 }

@@ -20,7 +20,8 @@ const context = (capabilities: string[], call: Call = async () => null) =>
 
 describe('what a module is given', () => {
   it('has each method by its own capability, and nothing else', () => {
-    assert.deepEqual(Object.keys(context([])).toSorted(), ['log', 'run', 'secrets', 'signal'])
+    assert.deepEqual(Object.keys(context([])).toSorted(), ['log', 'run', 'signal'])
+    assert.deepEqual(context(['secret:TOKEN', 'secret:UNSET']).secrets, { TOKEN: 'secret' })
     assert.deepEqual(Object.keys(context(['repo:write']).repo ?? {}).toSorted(), [
       'commit',
       'createBranch',

@@ -70,7 +70,7 @@ export function makeContext(parts: ContextParts, stepwise?: Stepwise) {
     get signal() {
       return parts.signal
     },
-    secrets: Object.freeze({ ...secrets }),
+    ...(capabilities.some(isSecret) && { secrets: Object.freeze({ ...secrets }) }),
     ...frozen(groups),
     ...(capabilities.some(isNetwork) && { fetch: fetchThrough(call) }),
     ...(stepwise && { step: Object.freeze({ ...stepwise.step }) }),
@@ -78,6 +78,7 @@ export function makeContext(parts: ContextParts, stepwise?: Stepwise) {
 }
 
 const isNetwork = (capability: string) => capability.startsWith('net:')
+const isSecret = (capability: string) => capability.startsWith('secret:')
 
 const ANSWERS: Readonly<Record<string, (answer: unknown) => unknown>> = {
   'repo.readBytes': (answer) => (typeof answer === 'string' ? Uint8Array.fromBase64(answer) : null),

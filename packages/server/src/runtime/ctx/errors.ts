@@ -8,6 +8,8 @@ export interface WireError {
   message: string
   code?: string
   data?: unknown
+  /** Of what a module threw in a step; the server's own never leave it. */
+  stack?: string
 }
 
 /** What comes of a call on `ctx`. */
@@ -18,11 +20,12 @@ class ContextError extends Error {
   readonly code: string | undefined
   readonly data: unknown
 
-  constructor({ name, message, code, data }: WireError) {
+  constructor({ name, message, code, data, stack }: WireError) {
     super(message)
     this.name = name ?? 'ContextError'
     this.code = code
     this.data = data
+    if (stack !== undefined) this.stack = stack
   }
 }
 

@@ -25,6 +25,32 @@ describe('the lines of a run', () => {
     )
   })
 
+  it('show what is more than JSON, and put it where they are told to', () => {
+    const around: Record<string, unknown> = { map: new Map([['a', new Set([1])]]), none: undefined }
+    around.self = around
+    const deep = JSON.parse(`${'['.repeat(50)}${']'.repeat(50)}`)
+    const wide = Array.from({ length: 20_000 }, () => 'x'.repeat(100))
+    const lines = spoken(
+      (say) => {
+        const console = consoleFor(say)
+        console.log(around, [new Date(0), /x/g, 10n, Uint8Array.of(1, 2)], 'text')
+        console.log('%s is %d%% of %j (%i)', 'half', '50', { all: 1 }, 1.5, 'and more', '%s')
+        console.log(deep, { wide })
+        console.log('100%', 1)
+      },
+      { lines: 10, lineCharacters: 300, characters: 10_000 },
+    )
+    assert.deepEqual(
+      lines.slice(0, 2).map(({ message }) => message),
+      [
+        '{"map":Map(1) {"a" => Set(1) {1}},"none":undefined,"self":[Circular]} ["1970-01-01T00:00:00.000Z",/x/g,10n,Uint8Array(2) [1,2]] text',
+        'half is 50% of {"all":1} (1) and more %s',
+      ],
+    )
+    assert.match(lines[2]?.message ?? '', /^\[{8}\[…\]{9} \{"wide":\["x{100}"/)
+    assert.equal(lines[3]?.message, '100% 1')
+  })
+
   it('are cut, and end with a line that says so', () => {
     const lines = spoken((say) => {
       for (let index = 0; index < 10; index++) say(lineOf('info', 'x'.repeat(60)))

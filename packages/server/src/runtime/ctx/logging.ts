@@ -1,5 +1,6 @@
 import type { LogLevel, LogLine } from '../runtime.ts'
 import { describeThrown } from './errors.ts'
+import { shown, shownTogether } from './showing.ts'
 
 export interface LogBounds {
   lines: number
@@ -57,23 +58,11 @@ const cutTo = (text: string, most: number) =>
 export function consoleFor(say: (line: LogLine) => void): Console {
   const methods = Object.entries(LEVELS).map(([name, level]) => [
     name,
-    (...parts: unknown[]) => say({ level, message: parts.map(shown).join(' ') }),
+    (...parts: unknown[]) => say({ level, message: shownTogether(parts) }),
   ])
   const unsaid = ['assert', 'clear', 'count', 'countReset', 'dirxml', 'group', 'groupCollapsed', 'groupEnd']
   const quiet = [...unsaid, 'time', 'timeEnd', 'timeLog', 'timeStamp'].map((name) => [name, () => {}])
   return Object.fromEntries([...quiet, ...methods]) as Console
-}
-
-function shown(part: unknown): string {
-  if (typeof part === 'string') return part
-  try {
-    if (!(part instanceof Error))
-      return (typeof part === 'object' ? JSON.stringify(part) : undefined) ?? String(part)
-    const { error, stack } = describeThrown(part)
-    return stack?.includes(error) ? stack : error
-  } catch (error) {
-    return describeThrown(error).error
-  }
 }
 
 function jsonOf(value: unknown): string | undefined {

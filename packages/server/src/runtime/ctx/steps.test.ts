@@ -104,7 +104,11 @@ describe('a workflow', () => {
     assert.equal(outcome.kind === 'threw' && outcome.error, 'RangeError: no')
     assert.equal(attempts.length, 3)
     const never = ended.get('never')
-    assert.deepEqual(never?.is === 'failed' && never.error, { name: 'RangeError', message: 'no', code: 'X' })
+    assert.ok(never?.is === 'failed' && outcome.kind === 'threw')
+    const { stack, ...error } = never.error
+    assert.deepEqual(error, { name: 'RangeError', message: 'no', code: 'X' })
+    assert.match(stack ?? '', /^RangeError: no\n.*steps\.test\.ts/s)
+    assert.equal(outcome.stack, stack)
   })
 
   it('hears of steps beside each other in the order they ended, each time', async () => {
@@ -147,6 +151,24 @@ describe('a workflow', () => {
     assert.match(twice, /There are two steps "a"/)
     assert.match(await run((step) => step.do('a', () => step.do('b', () => 1))), /cannot begin inside/)
     assert.match(await run((step) => step.do('a', () => 10n)), /BigInt/)
+  })
+
+  it('goes on without a step that the host does not take', async () => {
+    const { call, begun } = journal()
+    const strict: Part['call'] = async (method, args) => {
+      const { name, kind, ...asked } = args[0] as StepBegin & { ts?: number }
+      if (name.length > 200) throw errorFromWire({ message: 'Too long', code: 'BAD_REQUEST' })
+      if (kind === 'sleepUntil') assert.equal(asked.ts, 5_000)
+      return call(method, args)
+    }
+    const module: Module = async (step) => {
+      const refused = await step.do('x'.repeat(300), () => 1).catch(({ code }) => code)
+      await step.do('next', () => 2)
+      await step.sleepUntil('then', new Date(5_000))
+      return refused
+    }
+    assert.deepEqual(await stretch(strict, module), { kind: 'suspended' })
+    assert.deepEqual(begun, ['next', 'then'])
   })
 
   it('ends with what the host refuses, whatever the module does about it', async () => {

@@ -1,12 +1,12 @@
 import type { Call } from './context.ts'
-import { errorFromWire, errorToWire, type WireError } from './errors.ts'
+import { describeThrown, errorFromWire, errorToWire, type WireError } from './errors.ts'
 import { asOnce, isRepeated, type Repeatable, randomFrom } from './repeatable.ts'
 
 /** As in `@trellis/extension`. */
 export interface Step {
   do(name: string, ...rest: [options: StepOptions, fn: () => unknown] | [fn: () => unknown]): Promise<unknown>
   sleep(name: string, ms: number): Promise<unknown>
-  sleepUntil(name: string, ts: number): Promise<unknown>
+  sleepUntil(name: string, ts: number | Date): Promise<unknown>
   waitForEvent(name: string, event: { type: string; subject?: string; timeoutMs?: number }): Promise<unknown>
 }
 
@@ -30,6 +30,9 @@ export type StepBegin = { index: number; name: string } & (
   | { kind: 'sleepUntil'; ts: number }
   | { kind: 'waitForEvent'; event: { type: string; subject?: string; timeoutMs?: number } }
 )
+
+type WithoutIndex<T> = T extends unknown ? Omit<T, 'index'> : never
+type Asked = WithoutIndex<StepBegin>
 
 /** The argument of `step.end`: how an attempt went. `result` is JSON; absent when there is none. */
 export type StepEnd = { index: number; name: string; attempt: number } & (
@@ -88,6 +91,7 @@ export function createSteps({
   /** In the journal, and not yet told: one before has to be told first. */
   const held = new Map<number, () => void>()
   let begun: Promise<unknown> = Promise.resolve()
+  let numberOfSteps = 0
   let now = startedAt
   let told = 0
   let busy = 0
@@ -139,17 +143,33 @@ export function createSteps({
       // Thrown here if it is no JSON.
       return result === undefined ? {} : { result: JSON.parse(JSON.stringify(result)) as unknown }
     } catch (error) {
-      return { error: errorToWire(error) }
+      const { stack } = describeThrown(error)
+      return { error: { ...errorToWire(error), ...(stack !== undefined && { stack }) } }
     }
   }
 
-  async function take(begin: StepBegin, fn?: () => unknown): Promise<unknown> {
-    const { index, name } = begin
-    const ask = (method: string, wire: StepBegin | StepEnd) => call(method, [wire]) as Promise<StepAnswer>
+  /** One that the host does not take is none, and the module may go on without it. */
+  async function begin(asked: Asked): Promise<{ index: number; answer: StepAnswer }> {
+    const index = numberOfSteps
+    try {
+      const answer = await ask('step.begin', { ...asked, index })
+      numberOfSteps++
+      return { index, answer }
+    } catch (error) {
+      names.delete(asked.name)
+      throw error
+    }
+  }
+
+  const ask = (method: string, wire: StepBegin | StepEnd) => call(method, [wire]) as Promise<StepAnswer>
+
+  async function take(asked: Asked, fn?: () => unknown): Promise<unknown> {
+    const { name } = asked
     const answer = await working(async () => {
-      const first = begun.then(() => ask('step.begin', begin))
+      const first = begun.then(() => begin(asked))
       begun = first.catch(() => {})
-      let next = await first
+      const { index, ...taken } = await first
+      let next = taken.answer
       while (next.is === 'run') {
         const end = await attempt(next, fn ?? (() => undefined))
         next = await ask('step.end', { index, name, attempt: next.attempt, ...end })
@@ -170,24 +190,24 @@ export function createSteps({
     return ended.result
   }
 
-  function name(given: unknown): { index: number; name: string } {
+  function named(given: unknown): { name: string } {
     if (typeof given !== 'string' || given === '') throw new TypeError('A step needs a name')
     if (!isRepeated()) throw new Error(`The step "${given}" cannot begin inside of another`)
     if (names.has(given)) throw new Error(`There are two steps "${given}": names are unique in a run`)
-    const index = names.size
     names.add(given)
-    return { index, name: given }
+    return { name: given }
   }
 
   const step: Step = {
     async do(given, ...rest) {
       const [options, fn] = rest.length > 1 ? (rest as [StepOptions, () => unknown]) : [{}, rest[0]]
       if (typeof fn !== 'function') throw new TypeError(`The step "${given}" needs a function`)
-      return take({ ...name(given), kind: 'do', options }, fn)
+      return take({ ...named(given), kind: 'do', options }, fn)
     },
-    sleep: async (given, ms) => take({ ...name(given), kind: 'sleep', ms }),
-    sleepUntil: async (given, ts) => take({ ...name(given), kind: 'sleepUntil', ts }),
-    waitForEvent: async (given, event) => take({ ...name(given), kind: 'waitForEvent', event }),
+    sleep: async (given, ms) => take({ ...named(given), kind: 'sleep', ms }),
+    sleepUntil: async (given, ts) =>
+      take({ ...named(given), kind: 'sleepUntil', ts: ts instanceof Date ? ts.getTime() : ts }),
+    waitForEvent: async (given, event) => take({ ...named(given), kind: 'waitForEvent', event }),
   }
   return {
     step,

@@ -52,7 +52,11 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       signal: cancelled.signal,
       log: () => cancelled.abort(),
     })
-    const ran = await Promise.all([looping, deaf, willing])
+    // It has nothing to wait for but that.
+    const patient = run(t, `await new Promise((go) => ctx.signal.addEventListener('abort', go))`, {
+      timeoutMs: 300,
+    })
+    const ran = await Promise.all([looping, deaf, willing, patient])
     if (!ran[0]) return
     const late = { kind: 'ended', error: 'It took longer than 300 ms' }
     assert.deepEqual(ran[0].outcome, { ...late, exitCode: 143 })
@@ -62,6 +66,7 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       ['told: It took longer than 300 ms', 'asked'],
     )
     assert.equal(ran[2]?.outcome.kind === 'ended' && ran[2].outcome.error, 'It was cancelled')
+    assert.deepEqual(ran[3]?.outcome, { ...late, exitCode: 1 })
     await gone(mark)
   })
 
@@ -166,7 +171,7 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       const sandbox = await findSandbox({ directory: process.argv[1], hidden: [], groups })
       const code = 'import { spawn } from "node:child_process"; export default () => {' +
         'spawn("/bin/sh", ["-c", "trap : TERM; : ${mark}; sleep 1000; :"], { detached: true }); console.log("here"); for (;;) ; }'
-      const job = { orgId: 'o', repoId: 'r', module: { hash: 'h', code }, run: { commitSha: 'c' }, capabilities: [], secrets: {}, timeoutMs: 60_000 }
+      const job = { orgId: 'o', repoId: 'r', module: { hash: 'h', code }, tree: 'c', run: { commitSha: 'c' }, capabilities: [], secrets: {}, timeoutMs: 60_000 }
       const runtime = createSandboxRuntime({ ...options, sandbox, checkOut: async () => {} })
       runtime.run(job, { call() {}, log: ({ message }) => console.log(message) }, new AbortController().signal)
     `,

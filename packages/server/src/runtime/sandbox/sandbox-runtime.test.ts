@@ -44,7 +44,7 @@ describe('the sandbox', { concurrency: true }, () => {
       kind: 'returned',
       output: {
         ...{ cwd: '/repo', file: 'changed', input: { a: 1 }, run: 'a'.repeat(40), node: '2\n' },
-        keys: ['log', 'repo', 'run', 'secrets', 'signal'],
+        keys: ['log', 'repo', 'run', 'signal'],
         refused: ['GIT_OBJECT_NOT_FOUND', { ref: 'x' }],
       },
       exitCode: 0,

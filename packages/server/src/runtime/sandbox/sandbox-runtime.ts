@@ -71,10 +71,10 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
   }
 
   async function run(job: Job, host: Host, signal: AbortSignal): Promise<Outcome> {
-    const { commitSha } = job.run
-    if (typeof commitSha !== 'string') throw new TypeError('A run in the sandbox is one of a commit')
+    const { repoId, tree: commitSha } = job
+    if (commitSha === undefined) throw new TypeError('A run in the sandbox is one of a commit')
     try {
-      using tree = await trees.use({ repoId: job.repoId, commitSha }, signal)
+      using tree = await trees.use({ repoId, commitSha }, signal)
       return await inTree(job, host, tree, signal)
     } catch (error) {
       if (signal.aborted) return { kind: 'not begun', reason: 'It was cancelled' }

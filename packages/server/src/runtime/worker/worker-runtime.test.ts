@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { useInSuite } from '../../testing/in-suite.ts'
 import { startWorkerRuntime } from '../../testing/worker-runtime.ts'
+import type { WireError } from '../ctx/errors.ts'
 import type { StepAnswer, StepBegin, StepEnd } from '../ctx/steps.ts'
 
 describe('a module in the worker runtime', () => {
@@ -66,17 +67,31 @@ describe('a module in the worker runtime', () => {
     assert.equal(thrown.kind, 'threw')
     assert.equal(thrown.kind === 'threw' && thrown.error, 'RangeError: too far')
     assert.match((thrown.kind === 'threw' && thrown.stack) || '', /\(extensions\/e\/index\.ts:7:1\)$/)
+    const call = async (method: string, [wire]: readonly unknown[]): Promise<StepAnswer> =>
+      method === 'step.begin'
+        ? { is: 'run', attempt: 1 }
+        : { is: 'failed', order: 1, at: 1, ...(wire as { error: WireError }) }
+    const inStep = await run(
+      `export default (_, { step }) => step.do('far', () => {\nthrow new RangeError('too far') })`,
+      { sourceMap, call, workflow: { startedAt: 1 } },
+    )
+    assert.match(
+      (inStep.kind === 'threw' && inStep.stack) || '',
+      /^RangeError: too far\n +at extensions\/e\/index\.ts:7:1$/,
+    )
     const logged = await run(`export default () => {\nconsole.error(new Error('logged')) }`, { sourceMap })
     assert.match(logged.lines[0]?.message ?? '', /^Error: logged\n.*index\.ts:7:1\)$/s)
   })
 
-  it('fails when it cannot be loaded, has no function, or leaves a rejection alone', async () => {
+  it('fails when it cannot be loaded, has no function, or leaves alone what was thrown', async () => {
     const errors = []
     for (const code of [
       'export default (',
       'throw new URIError("top")',
       'export default 5',
       'export default () => { Promise.reject(new EvalError("left")); return 1 }',
+      'export default async () => { setTimeout(() => { throw new EvalError("timer") }, 1); await scheduler.wait(60_000) }',
+      'export default async () => { queueMicrotask(() => { throw new EvalError("task") }); await scheduler.wait(60_000) }',
       'export default () => { throw null }',
       'export default () => 10n',
     ]) {
@@ -88,6 +103,8 @@ describe('a module in the worker runtime', () => {
       'URIError: top',
       'TypeError: The default export of the module is not a function',
       'EvalError: left',
+      'EvalError: timer',
+      'EvalError: task',
       'Error: null',
       'TypeError: Do not know how to serialize a BigInt',
     ])

@@ -18,6 +18,8 @@ const unhandled = Promise.withResolvers<never>()
 /** Keeps the process only as long as an answer is waited for. */
 const told = new Socket({ fd: DESCRIPTORS.told, readable: true, writable: false })
 let numberOfCalls = 0
+/** Whoever has the signal may wait for it alone, and that it is aborted is told here. */
+let isSignalWanted = false
 
 /** Waits until it is written: what was said is not lost, however the process ends then. */
 function say(said: Said): void {
@@ -38,7 +40,7 @@ const call: Call = (method, args) => {
     answer.reject(error)
   }
   return answer.promise.finally(() => {
-    if (calls.size === 0) told.unref()
+    if (calls.size === 0 && !isSignalWanted) told.unref()
   })
 }
 
@@ -67,7 +69,11 @@ async function work(order: Order): Promise<void> {
       ...order,
       call,
       log,
-      signal: aborted.signal,
+      get signal() {
+        isSignalWanted = true
+        told.ref()
+        return aborted.signal
+      },
       load: () => load(order.code),
       unhandled: unhandled.promise,
       settled: () => new Promise((resolve) => setImmediate(resolve)),

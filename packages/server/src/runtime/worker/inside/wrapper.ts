@@ -11,6 +11,7 @@ import { makeTimeRepeatable } from '../../ctx/repeatable.ts'
 import type { LogLine } from '../../runtime.ts'
 import { collectEvery } from './collecting.ts'
 import type { CallStub } from './stubs.ts'
+import { hearUncaught } from './uncaught.ts'
 
 /** What the server wants run, as JSON. */
 export interface Order {
@@ -47,9 +48,7 @@ function current(): Current | undefined {
 }
 
 globalThis.console = consoleFor((line) => current()?.log(line))
-type Listen = (type: 'unhandledrejection', listener: (event: { reason: unknown }) => void) => void
-const { addEventListener } = globalThis as unknown as { addEventListener: Listen }
-addEventListener('unhandledrejection', ({ reason }) => current()?.unhandled(reason))
+hearUncaught((thrown) => current()?.unhandled(thrown))
 
 class Wrapper extends WorkerEntrypoint {
   async perform(text: string, stub: CallStub, aborted: () => Promise<string>): Promise<string> {
