@@ -15,6 +15,8 @@ import { createWorkerRuntime, type WorkerRuntimeOptions } from './worker/worker-
 const VALUE_CHARACTERS = 2 * 1024 * 1024
 /** Isolates that one process has had in all. */
 const MODULES_PER_PROCESS = 100
+/** Of a call on `ctx`, and of its answer: no more goes between isolates. */
+const CALL_CHARACTERS = 31 * 2 ** 20
 const START_MS = 30_000
 const IDLE_MS = 60_000
 const WAIT_MS = 30_000
@@ -69,7 +71,7 @@ export async function findRuntimes(deps: FindDeps): Promise<FoundRuntimes> {
 }
 
 async function findWorker({ config, scratch, log }: FindDeps) {
-  const { runs, limits } = config
+  const { runs } = config
   const workerd = findWorkerd()
   if (!workerd) {
     log.warn(
@@ -93,7 +95,7 @@ async function findWorker({ config, scratch, log }: FindDeps) {
       runsPerProcess: 1,
       modulesPerProcess: MODULES_PER_PROCESS,
       memoryMb: runs.memoryMb,
-      callCharacters: 2 * limits.commitBodyBytes,
+      callCharacters: CALL_CHARACTERS,
       startMs: START_MS,
       idleMs: IDLE_MS,
       waitMs: WAIT_MS,
@@ -122,7 +124,7 @@ const openSandbox = (config: Config, sandbox: Sandbox, checkOut: CheckOut) =>
     startMs: START_MS,
     graceMs: GRACE_MS,
     outputCharacters: VALUE_CHARACTERS,
-    callCharacters: 2 * config.limits.commitBodyBytes,
+    callCharacters: CALL_CHARACTERS,
     writtenBytes: WRITTEN_BYTES,
     log: logBounds(config),
   })

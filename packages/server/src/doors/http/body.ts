@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../../platform/fault.ts'
 import { joined } from '../../platform/joined.ts'
-import { LARGE_JSON_BYTES, parseLargeJson } from './large-json.ts'
+import { LARGE_JSON_BYTES, parseLargeJson } from '../../platform/large-json.ts'
 
 /** A body must arrive in this time, however it drips. */
 const BODY_TIMEOUT_MS = 30_000
@@ -21,7 +21,7 @@ export async function readJson(request: IncomingMessage, limit: BodyLimit): Prom
     throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
   if (bytes.length > LARGE_JSON_BYTES) {
     const { value, problem } = await parseLargeJson(bytes)
-    if (problem !== undefined) throw unreadable(problem)
+    if (problem !== undefined) throw unreadable(`The body ${problem}`)
     return value
   }
   try {

@@ -10,6 +10,9 @@ export interface WireError {
   data?: unknown
 }
 
+/** What comes back of a call on `ctx`. */
+export type CallAnswer = { value?: unknown } | { error: WireError }
+
 /** Thrown by whatever is on `ctx`, with the code and data that the API would answer. */
 class ContextError extends Error {
   readonly code: string | undefined

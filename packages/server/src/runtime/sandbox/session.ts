@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { answerCall } from '../calls.ts'
 import type { LogBounds } from '../ctx/logging.ts'
 import type { Host, Job, LogLevel, Outcome } from '../runtime.ts'
 import type { ReadStack } from '../worker/stacks.ts'
-import { answerCall } from './calls.ts'
 import type { Group } from './cgroups.ts'
 import { commandFor, type Launch } from './command.ts'
 import { type Conversation, converse } from './conversation.ts'
@@ -78,10 +78,11 @@ export async function runSession(session: Session): Promise<Outcome> {
     said: child.stdio[3] as Readable,
     told: child.stdio[4] as Writable,
     order: orderOf(job, limits),
-    messageBytes: ENVELOPE_BYTES + 4 * Math.max(limits.callCharacters, limits.outputCharacters * 2),
+    messageBytes: ENVELOPE_BYTES + Math.max(limits.callCharacters, 4 * 2 * limits.outputCharacters),
     lines: limits.log.lines,
     callCharacters: limits.callCharacters,
-    answer: (method, args) => answerCall({ job, host, signal: over.signal }, method, args),
+    answer: (method, args) =>
+      answerCall({ job, method, perform: () => host.call(method, args, over.signal) }),
     log: log.write,
     onReady() {
       isReady = true

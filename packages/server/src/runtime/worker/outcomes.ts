@@ -1,9 +1,13 @@
+import { parseBoundedJson } from '../../platform/large-json.ts'
+import { VALUE_SHAPE } from '../calls.ts'
 import type { Performance } from '../ctx/perform.ts'
 import type { Job, Outcome } from '../runtime.ts'
 import type { ReadStack } from './stacks.ts'
 
 const ERROR_CHARACTERS = 5_000
 const STACK_CHARACTERS = 20_000
+/** What is told of an end has a few fields, all of them text. */
+const PERFORMANCE_SHAPE = { values: 10, levels: 1 }
 
 interface Answer {
   status: number
@@ -18,8 +22,9 @@ export function outcomeOf({ status, text }: Answer, job: Job, readStack: ReadSta
   switch (performance?.kind) {
     case 'returned': {
       if (performance.output === undefined) return { kind: 'returned' }
-      const output = readJson(performance.output)
-      return output === undefined ? REPLACED : { kind: 'returned', output }
+      const { value, problem } = parseBoundedJson(String(performance.output), VALUE_SHAPE)
+      if (problem?.startsWith('has ')) return { kind: 'ended', error: `Its output ${problem}` }
+      return value === undefined ? REPLACED : { kind: 'returned', output: value }
     }
     case 'threw':
       return {
@@ -35,6 +40,9 @@ export function outcomeOf({ status, text }: Answer, job: Job, readStack: ReadSta
       return REPLACED
   }
 }
+
+export const tookLonger = ({ timeoutMs }: Job) =>
+  `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
 
 const REPLACED: Outcome = { kind: 'ended', error: 'The module has replaced what reports for it' }
 
@@ -53,12 +61,5 @@ function withoutWrapper(text: string, readStack: ReadStack): Outcome {
   return { kind: 'ended', error: text.slice(0, ERROR_CHARACTERS) }
 }
 
-const readPerformance = (text: string) => readJson(text) as Performance | undefined
-
-function readJson(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined
-  } catch {
-    return undefined
-  }
-}
+const readPerformance = (text: string) =>
+  parseBoundedJson(text, PERFORMANCE_SHAPE).value as Performance | null | undefined

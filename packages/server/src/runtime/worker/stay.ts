@@ -2,13 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isStep } from '../calls.ts'
 import { boundedLog, type LogBounds } from '../ctx/logging.ts'
 import type { StepAnswer } from '../ctx/steps.ts'
 import type { Host, Job, Outcome } from '../runtime.ts'
-import { type Guest, isStep } from './guests.ts'
+import type { Guest } from './guests.ts'
 import type { House } from './house.ts'
 import type { Order } from './inside/wrapper.ts'
-import { outcomeOf } from './outcomes.ts'
+import { outcomeOf, tookLonger } from './outcomes.ts'
 import type { ReadStack } from './stacks.ts'
 import { AnswerTooLong } from './workerd.ts'
 
@@ -38,7 +39,6 @@ const LAST_WORDS_MS = 2_000
 
 /** What a step has, besides its own time, to tell that it was over. */
 const STEP_MARGIN_MS = 1_000
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const NEIGHBOUR = 'Its process was ended because of another run of the organization'
 
@@ -130,9 +130,6 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
   }
 }
 
-const tookLonger = ({ timeoutMs }: Job) =>
-  `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
-
 /** Of a workflow every stretch between steps has its time, and a step the time it was given. */
 const allowance = (answer: StepAnswer, { timeoutMs }: Job): number =>
   answer.is === 'run' ? Math.max(timeoutMs, (answer.timeoutMs ?? 0) + STEP_MARGIN_MS) : timeoutMs
@@ -145,7 +142,7 @@ function createTime() {
     over: over.promise,
     start(ms: number): void {
       stop()
-      timer = setTimeout(over.resolve, Math.min(ms, LONGEST_TIMER_MS)).unref()
+      timer = setTimeout(over.resolve, ms).unref()
     },
     stop,
   }

@@ -1,6 +1,6 @@
 // What is said between the server and the process of a run: JSON, a message a line.
 
-import type { WireError } from '../../ctx/errors.ts'
+import type { CallAnswer } from '../../ctx/errors.ts'
 import type { LogBounds } from '../../ctx/logging.ts'
 import type { Performance } from '../../ctx/perform.ts'
 import type { LogLine } from '../../runtime.ts'
@@ -16,8 +16,6 @@ export interface Order {
   log: LogBounds
   outputCharacters: number
 }
-
-export type CallAnswer = { value: unknown } | { error: WireError }
 
 /** To the process. */
 export type Told = { order: Order } | { abort: string } | ({ call: number } & CallAnswer)

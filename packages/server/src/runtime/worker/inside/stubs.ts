@@ -5,7 +5,3 @@ export interface Wrapper {
 
 /** Takes `[method, arguments]` and gives a `CallAnswer`, both as JSON. To nothing the answer is nothing. */
 export type CallStub = (asked: string) => Promise<string>
-
-export type CallAnswer =
-  | { value?: unknown }
-  | { error: { name?: string; message: string; code?: string; data?: unknown } }

@@ -4,13 +4,13 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Call } from '../../ctx/context.ts'
-import { errorFromWire } from '../../ctx/errors.ts'
+import { type CallAnswer, errorFromWire } from '../../ctx/errors.ts'
 import { boundedLog, consoleFor, type LogBounds } from '../../ctx/logging.ts'
 import { perform } from '../../ctx/perform.ts'
 import { makeTimeRepeatable } from '../../ctx/repeatable.ts'
 import type { LogLine } from '../../runtime.ts'
 import { collectEvery } from './collecting.ts'
-import type { CallAnswer, CallStub } from './stubs.ts'
+import type { CallStub } from './stubs.ts'
 
 /** What the server wants run, as JSON. */
 export interface Order {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseLargeJson } from './large-json.ts'
+import { parseBoundedJson, parseLargeJson } from './large-json.ts'
 
 const MB = 1024 * 1024
 
@@ -47,5 +47,21 @@ describe('a large body', () => {
     await parseLargeJson(body)
     isDone = true
     assert.ok(turns > 100, `${turns} turns of the loop`)
+  })
+})
+
+describe('JSON that somebody made to take long', () => {
+  const bounds = { values: 10, levels: 3 }
+
+  it('is read within its bounds, whatever is in its strings', () => {
+    const value = { a: [['[[[[[', '{{{{,,,,,,,,,,,,,', '\\\\"[']], b: 'x' }
+    assert.deepEqual(parseBoundedJson(JSON.stringify(value), bounds).value, value)
+  })
+
+  it('is refused beyond them, and when it is none', async () => {
+    assert.match(parseBoundedJson('[[[[1]]]]', bounds).problem ?? '', /has more than 3 levels/)
+    assert.match(parseBoundedJson('[1,1,1,1,1,1,1,1,1,1]', bounds).problem ?? '', /has more than 10 values/)
+    assert.match(parseBoundedJson('[1', bounds).problem ?? '', /is not valid JSON/)
+    assert.match((await parseLargeJson(Buffer.from('[[[[1]]]]'), bounds)).problem ?? '', /more than 3 levels/)
   })
 })
