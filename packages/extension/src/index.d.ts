@@ -270,6 +270,7 @@ export interface StepOptions {
   retries?: number
   delayMs?: number
   backoff?: 'constant' | 'exponential'
+  /** Of each attempt; up to ten minutes. */
   timeoutMs?: number
 }
 

@@ -4,6 +4,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGuests, type Guest } from './guests.ts'
+import { tookLonger } from './outcomes.ts'
 import { SOCKETS } from './settings.ts'
 import { type Exit, startWorkerd, type Workerd } from './workerd.ts'
 
@@ -119,6 +120,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     } else if (!isStuck && performance.now() - askedAt > STUCK_MS) {
       isStuck = true
       for (const guest of guests.present.values()) if (!guest.isBegun) guest.withdraw()
+    } else if (isStuck) {
+      // A step may wait for long. To have the thread for itself all that time is something else.
+      const guest = suspect()
+      if (guest && performance.now() - askedAt > STUCK_MS + guest.job.timeoutMs)
+        end({ guilty: guest, error: tookLonger(guest.job) })
     }
   }
 
