@@ -210,6 +210,7 @@ async function readBody(stream: AsyncIterable<Uint8Array> | null): Promise<Buffe
 /** As `fetch` throws it: there is no code for what the network does. */
 class FetchFailed extends TypeError {
   readonly code = 'FETCH_FAILED'
+  readonly data = null
 }
 
 const failed = (reason: string) => new FetchFailed(`fetch failed: ${reason}`)
