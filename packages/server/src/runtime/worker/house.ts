@@ -3,6 +3,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createGreed } from './greed.ts'
 import { createGuests, type Guest } from './guests.ts'
 import { tookLonger } from './outcomes.ts'
 import { SOCKETS } from './settings.ts'
@@ -82,6 +83,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     throw error
   })
 
+  const greed = createGreed(workerd)
+
   function suspect(): Guest | undefined {
     let latest: Guest | undefined
     for (const guest of guests.present.values())
@@ -99,6 +102,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     else {
       lookAtMemory()
       lookAtThread()
+      greed.look(isStuck)
     }
   }
 
@@ -179,7 +183,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     enter(guest) {
       guests.present.set(guest.token, guest)
       if (hasExited) guest.onExit()
-      if (guests.present.size === 1) watchEvery(LOOK_MS)
+      if (guests.present.size > 1) return
+      greed.begin()
+      watchEvery(LOOK_MS)
     },
     leave(guest) {
       guests.present.delete(guest.token)
@@ -187,6 +193,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         idleSince = performance.now()
         cpuMs = workerd.cpuMs()
         watchEvery(IDLE_LOOK_MS)
+        if (!greed.end()) house.isLeaving = true
       }
     },
     suspect,
