@@ -68,7 +68,8 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
 
   /** What a module may know of a failure. */
   function inItsWords(run: RunRow, error: unknown, signal: AbortSignal): unknown {
-    if (error instanceof Fault || isFetchFailed(error) || signal.aborted) return error
+    if (error instanceof Fault) return withReason(error)
+    if (isFetchFailed(error) || signal.aborted) return error
     if (error instanceof NoPlace) return new Fault('TOO_MANY_REQUESTS', { retryAfterMs: error.retryAfterMs })
     complain('a call of a run failed', { error, run: run.id })
     return new Error('Something went wrong on our side')
@@ -103,4 +104,12 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
       }
     },
   }
+}
+
+/** The message alone is what an author sees of an error that nobody catches. */
+function withReason(fault: Fault): Fault {
+  const issue = 'issues' in fault.data ? fault.data.issues?.[0] : undefined
+  if (!issue) return fault
+  const where = issue.path?.length ? ` at ${issue.path.join('.')}` : ''
+  return new Fault(fault.code, fault.data, { message: `${fault.message}${where}: ${issue.message}` })
 }
