@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseBoundedJson, parseLargeJson } from './large-json.ts'
+import { parseLargeJson as parse, parseBoundedJson } from './large-json.ts'
 
 const MB = 1024 * 1024
+const parseLargeJson = (bytes: Buffer, bounds = {}) => parse(bytes, { levels: 500, ...bounds })
 
 describe('a large body', () => {
   it('is read whole, with whatever is in its strings, several at once too', async () => {
@@ -26,11 +27,15 @@ describe('a large body', () => {
 
   // Each of these would take half a minute to read, and gigabytes to hold.
   it('is refused when it is made of brackets', { timeout: 20_000 }, async () => {
-    for (const part of ['[', '{},', '[],', '0,', '"",'])
+    for (const part of ['{},', '[],', '0,', '"",'])
       assert.match(
         (await parseLargeJson(Buffer.from(`[${part.repeat((20 * MB) / part.length)}0]`))).problem ?? '',
         /more than 300000 values/,
       )
+    assert.match(
+      (await parseLargeJson(Buffer.from('['.repeat(20 * MB)))).problem ?? '',
+      /more than 500 levels/,
+    )
   })
 
   it('lets others in while it is read', async () => {

@@ -42,7 +42,7 @@ export function parseBoundedJson(text: string, bounds: JsonBounds): Read {
 /** Reads JSON in another thread, one after the other. */
 export async function parseLargeJson(
   bytes: Buffer,
-  { values = MAX_VALUES, levels = Number.POSITIVE_INFINITY }: Partial<JsonBounds> = {},
+  { values = MAX_VALUES, levels }: Pick<JsonBounds, 'levels'> & Partial<JsonBounds>,
 ): Promise<Read> {
   thread ??= startThread()
   const id = ++asked
