@@ -258,7 +258,10 @@ onEachDatabase('what a module reaches', (create) => {
       threw: 'FORBIDDEN',
       message: 'net:localhost was not granted to this extension',
     })
-    assert.deepEqual(await fetched('file:///etc/passwd'), { threw: 'BAD_REQUEST', message: 'Bad request' })
+    assert.deepEqual(await fetched('file:///etc/passwd'), {
+      threw: 'BAD_REQUEST',
+      message: 'Bad request at 0.url: Only http and https URLs can be fetched',
+    })
     const { message } = (await fetched('http://127.0.0.1:1/')) as { message: string }
     assert.match(message, /^fetch failed: the connection failed/)
   })
