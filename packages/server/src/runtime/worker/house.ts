@@ -14,7 +14,7 @@ const LOOK_MS = 100
 const IDLE_LOOK_MS = 1_000
 /** A thread that has not come round for so long is in somebody's hands. */
 const STUCK_MS = 1_000
-/** What a process without runs may work in a second: something may be left over that was never to end. */
+/** What a process may work since its last run: something may be left over that was never to end. */
 const IDLE_CPU_MS = 200
 /** What workerd has before any module asks for some. */
 const OVERHEAD_MB = 128
@@ -94,6 +94,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
 
   function end(why: Doom): void {
     doom ??= why
+    // So that it is gone soon.
+    greed.end()
     workerd.kill()
   }
 
@@ -135,9 +137,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   function lookAtIdle(): void {
     const now = workerd.cpuMs()
     const worked = now === undefined || cpuMs === undefined ? 0 : now - cpuMs
-    cpuMs = now
     const isTooLarge = (workerd.memoryMb() ?? 0) > OVERHEAD_MB
-    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || isTooLarge) {
+    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || isTooLarge || isStuck) {
       house.isLeaving = true
       workerd.kill()
     }

@@ -91,6 +91,8 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     } catch (error) {
       if (error instanceof AnswerTooLong) return { kind: 'ended', error: 'Its output is too large' }
       if (cut.signal.aborted) return new Promise(() => {})
+      // It is on its way out, which takes as long as the machine is busy.
+      if (house.doom) return ended()
       await Promise.race([gone.promise, delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal })])
       if (!guest.isBegun) return { kind: 'not begun', reason: 'The connection to its process was lost' }
       house.isLeaving = true

@@ -10,7 +10,7 @@ const SAID_CHARACTERS = 4_000
 /** workerd closes a connection that has been idle for five seconds. */
 const IDLE_CONNECTION_MS = 3_000
 /** The server comes first, and with it everybody who runs nothing; then those who take little. */
-const NICENESS = { usual: 5, greedy: 19 }
+const NICENESS = { usual: 5, greedy: 15 }
 /** Of processor time, as the kernel counts it. */
 const TICK_MS = 10
 
