@@ -15,6 +15,7 @@ import { sandboxRun, sandboxTree } from './sandbox.ts'
 import { idleTails } from './tails.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
+import { zoo } from './zoo.ts'
 
 /** `npm run bench [name …]` runs all of these, or the ones named. */
 const benchmarks: Record<string, () => Promise<Row | undefined>> = {
@@ -46,6 +47,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'daemon-lateness': daemonLateness,
   'idle-tails': idleTails,
   ...attacks,
+  ...zoo,
   ...promotions,
 }
 

@@ -278,6 +278,7 @@ export interface StepOptions {
   retries?: number
   delayMs?: number
   backoff?: 'constant' | 'exponential'
+  /** Of each attempt; up to ten minutes. */
   timeoutMs?: number
 }
 

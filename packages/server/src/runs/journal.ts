@@ -14,6 +14,8 @@ const YEARS_MS = 10 * 366 * 86_400_000
 const Index = z.int().min(0)
 const Name = z.string().min(1).max(200)
 const Ms = z.number().min(0).max(YEARS_MS)
+/** An attempt has a place among all that run meanwhile; to wait for long is what sleeping is for. */
+const LONGEST_ATTEMPT_MS = 600_000
 
 /** Of a type of events, or a pattern of them. */
 const CAN_BE = /^[a-z0-9.*?[\]{}!,-]+$/
@@ -27,7 +29,7 @@ const Begin = z.intersection(
         retries: z.int().min(0).max(100).optional(),
         delayMs: Ms.optional(),
         backoff: z.enum(['constant', 'exponential']).optional(),
-        timeoutMs: Ms.min(1).optional(),
+        timeoutMs: Ms.min(1).max(LONGEST_ATTEMPT_MS).optional(),
       }),
     }),
     z.object({ kind: z.literal('sleep'), ms: Ms }),

@@ -1,3 +1,5 @@
+import { parseBoundedJson } from '../platform/large-json.ts'
+import { VALUE_SHAPE } from './calls.ts'
 import type { Performance } from './ctx/perform.ts'
 import type { Job, Outcome } from './runtime.ts'
 import type { ReadStack } from './stacks.ts'
@@ -11,8 +13,9 @@ export function outcomeOf(told: unknown, { workflow }: Pick<Job, 'workflow'>, re
   switch (performance?.kind) {
     case 'returned': {
       if (performance.output === undefined) return { kind: 'returned' }
-      const output = readJson(performance.output)
-      return output === undefined ? REPLACED : { kind: 'returned', output }
+      const { value, problem } = parseBoundedJson(String(performance.output), VALUE_SHAPE)
+      if (problem?.startsWith('has ')) return { kind: 'ended', error: `Its output ${problem}` }
+      return value === undefined ? REPLACED : { kind: 'returned', output: value }
     }
     case 'threw':
       return {
@@ -33,12 +36,3 @@ const REPLACED: Outcome = { kind: 'ended', error: 'The module has replaced what 
 
 export const boundedError = (error: string): string => error.slice(0, ERROR_CHARACTERS)
 export const boundedStack = (stack: string): string => stack.slice(0, STACK_CHARACTERS)
-
-/** Undefined for what is none. */
-export function readJson(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined
-  } catch {
-    return undefined
-  }
-}

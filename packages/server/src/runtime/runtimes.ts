@@ -21,6 +21,8 @@ import {
 const VALUE_CHARACTERS = 2 * 1024 * 1024
 /** Isolates that one process has had in all. */
 const MODULES_PER_PROCESS = 100
+/** Of a call on `ctx`, and of its answer: no more goes between isolates. */
+const CALL_CHARACTERS = 31 * 2 ** 20
 const START_MS = 30_000
 const IDLE_MS = 60_000
 const WAIT_MS = 30_000
@@ -114,7 +116,7 @@ async function findWorker({
   scratch,
   log,
 }: FindDeps): Promise<{ open(places: WorkerPlaces): WorkerRuntime } | RuntimesOff> {
-  const { runs, limits } = config
+  const { runs } = config
   probe ??= findConfinement()
   const found = await probe
   if ('reason' in found) return { names: IN_WORKERD, reason: found.reason, isBySetting: false }
@@ -133,7 +135,7 @@ async function findWorker({
       runsPerProcess: 1,
       modulesPerProcess: MODULES_PER_PROCESS,
       memoryMb: runs.memoryMb,
-      callCharacters: 2 * limits.commitBodyBytes,
+      callCharacters: CALL_CHARACTERS,
       startMs: START_MS,
       idleMs: IDLE_MS,
       waitMs: WAIT_MS,
@@ -161,7 +163,7 @@ const openSandbox = (config: Config, sandbox: Sandbox, checkOut: CheckOut) =>
     startMs: START_MS,
     graceMs: GRACE_MS,
     outputCharacters: VALUE_CHARACTERS,
-    callCharacters: 2 * config.limits.commitBodyBytes,
+    callCharacters: CALL_CHARACTERS,
     writtenBytes: WRITTEN_BYTES,
     log: logBounds(config),
   })

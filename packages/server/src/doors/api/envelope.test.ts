@@ -140,6 +140,11 @@ describe('the error envelope', () => {
     }
   })
 
+  it('does not go into what is nested without end', async () => {
+    const answer = await post('runs/dispatch', `{"input":${'['.repeat(501)}${']'.repeat(501)}}`)
+    expectEnvelope(answer, badRequest({ path: [], message: 'The body has more than 500 levels' }))
+  })
+
   it('does not guess at bytes that are not UTF-8', async () => {
     const latin1 = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xe9, 0xff]), Buffer.from('"}')])
     const answer = await post('repos/create', latin1)

@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../../platform/fault.ts'
 import { joined } from '../../platform/joined.ts'
-import { LARGE_JSON_BYTES, parseLargeJson } from './large-json.ts'
+import { LARGE_JSON_BYTES, parseBoundedJson, parseLargeJson } from '../../platform/large-json.ts'
 
 /** A body must arrive in this time, however it drips. */
 const BODY_TIMEOUT_MS = 30_000
+/** Whoever goes through what is deeper, level by level, has no end of stack. */
+const MAX_LEVELS = 500
 
 export interface BodyLimit {
   bytes: number
@@ -19,15 +21,19 @@ export async function readJson(request: IncomingMessage, limit: BodyLimit): Prom
   if (bytes.length === 0) return undefined
   if (!isJson(request.headers['content-type']))
     throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
-  if (bytes.length > LARGE_JSON_BYTES) {
-    const { value, problem } = await parseLargeJson(bytes)
-    if (problem !== undefined) throw unreadable(problem)
-    return value
-  }
+  const { value, problem } =
+    bytes.length > LARGE_JSON_BYTES
+      ? await parseLargeJson(bytes, { levels: MAX_LEVELS })
+      : parseSmallJson(bytes)
+  if (problem !== undefined) throw unreadable(`The body ${problem}`)
+  return value
+}
+
+function parseSmallJson(bytes: Buffer): ReturnType<typeof parseBoundedJson> {
   try {
-    return JSON.parse(utf8.decode(bytes))
+    return parseBoundedJson(utf8.decode(bytes), { values: Number.POSITIVE_INFINITY, levels: MAX_LEVELS })
   } catch (error) {
-    throw unreadable(`The body is not valid JSON: ${error instanceof Error ? error.message : error}`)
+    return { problem: `is not valid JSON: ${error instanceof Error ? error.message : error}` }
   }
 }
 

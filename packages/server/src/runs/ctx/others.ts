@@ -52,6 +52,9 @@ export function recordMethods(service: RecordsService | undefined): CtxMethods {
 const MAX_SUBJECT = 512
 /** Every webhook that listens keeps a copy. */
 const MAX_PAYLOAD_BYTES = 64 * 1024
+/** Of one run. They are kept for good, and count against no quota. */
+const MOST_EVENTS = 1_000
+const MOST_EVENT_BYTES = 8 * 1024 * 1024
 
 /** `ctx.events`: events of types that are not the service's own. */
 export function eventMethods({
@@ -61,11 +64,26 @@ export function eventMethods({
   database: Database
   events: EventsService
 }): CtxMethods {
+  const emitted = new WeakMap<object, { count: number; bytes: number }>()
+
+  function count(run: object, bytes: number): void {
+    const sum = emitted.get(run) ?? { count: 0, bytes: 0 }
+    sum.count++
+    sum.bytes += bytes
+    emitted.set(run, sum)
+    if (sum.count > MOST_EVENTS || sum.bytes > MOST_EVENT_BYTES)
+      throw new Fault(
+        'TOO_MANY_REQUESTS',
+        {},
+        { message: `A run may emit ${MOST_EVENTS} events, with ${MOST_EVENT_BYTES} bytes in all` },
+      )
+  }
+
   return {
     'events.emit': {
       needs: 'events:emit',
       writes: true,
-      async perform({ repo, caller, args }) {
+      async perform({ run, repo, caller, args }) {
         const given = EventType.safeParse(args[0])
         if (!given.success)
           throw invalid([0], 'A type is words of lowercase letters and digits with dots in between')
@@ -81,6 +99,7 @@ export function eventMethods({
             limit: MAX_PAYLOAD_BYTES,
             observed: bytes,
           })
+        count(run, bytes)
         await database.transact((tx) =>
           events.append(tx, {
             ...by(caller),

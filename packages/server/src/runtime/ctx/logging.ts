@@ -1,3 +1,4 @@
+import { shapeProblem } from '../../platform/json-shape.ts'
 import type { LogLevel, LogLine } from '../runtime.ts'
 import { describeThrown } from './errors.ts'
 import { shown, shownTogether } from './showing.ts'
@@ -8,6 +9,9 @@ export interface LogBounds {
   characters: number
   lineCharacters: number
 }
+
+/** Of data. What is deeper is shown as text: whoever gets it may go through it, level by level. */
+const DATA_SHAPE = { values: Number.POSITIVE_INFINITY, levels: 100 }
 
 const LEVELS = {
   debug: 'debug',
@@ -48,7 +52,8 @@ function withinCharacters({ level, message, data }: LogLine, most: number): LogL
   if (data === undefined) return line
   const json = jsonOf(data)
   if (json === undefined) return line
-  return { ...line, data: json.length > most ? cutTo(json, most) : (JSON.parse(json) as unknown) }
+  const isText = json.length > most || shapeProblem(json, DATA_SHAPE) !== undefined
+  return { ...line, data: isText ? cutTo(json, most) : (JSON.parse(json) as unknown) }
 }
 
 const cutTo = (text: string, most: number) =>

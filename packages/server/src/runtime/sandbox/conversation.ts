@@ -1,6 +1,7 @@
 // What is said between the server and the process of one run, which may say anything.
 
 import type { Readable, Writable } from 'node:stream'
+import { isLarge, readLargeMessage, readMessage } from '../calls.ts'
 import type { CallAnswer } from '../ctx/errors.ts'
 import type { LogLine } from '../runtime.ts'
 import type { Order, Told } from './inside/messages.ts'
@@ -43,6 +44,8 @@ export function converse(options: ConversationOptions) {
   let answering = 0
   let logged = 0
   let done: unknown
+  /** The last of those that could not be read at once. */
+  let behind: Promise<void> | undefined
 
   /** Resolves when it is on its way. */
   const send = (text: string): Promise<void> =>
@@ -81,8 +84,9 @@ export function converse(options: ConversationOptions) {
       return ++logged <= lines + 1
     }
     if ('done' in message) {
+      const isFirst = done === undefined
       done ??= message.done
-      return true
+      return isFirst
     }
     const { call, method, args } = message as Record<string, unknown>
     if (typeof call !== 'number' || typeof method !== 'string' || !Array.isArray(args)) return false
@@ -91,14 +95,34 @@ export function converse(options: ConversationOptions) {
     return true
   }
 
+  const take = ({ value, problem }: { value?: unknown; problem?: string }): void => {
+    if (problem?.startsWith('has ')) onNonsense(`It sent what ${problem}`)
+    else if (!hear(value)) onNonsense('The module has replaced what reports for it')
+  }
+
+  /** What comes after something large waits until that is read. */
+  async function takeLater(text: string, before = behind): Promise<void> {
+    said.pause()
+    await before
+    take(isLarge(text) ? await readLargeMessage(Buffer.from(text)) : readMessage(text))
+  }
+
   told.on('error', () => {})
   const ended = readLines(said, {
     maxBytes: messageBytes,
     onLine(text, cut) {
       if (cut > 0) onNonsense(`It sent more than ${messageBytes} bytes at once`)
-      else if (!hear(parsed(text))) onNonsense('The module has replaced what reports for it')
+      else if (behind === undefined && !isLarge(text)) take(readMessage(text))
+      else {
+        const taken = takeLater(text).finally(() => {
+          if (behind !== taken) return
+          behind = undefined
+          said.resume()
+        })
+        behind = taken
+      }
     },
-  })
+  }).then(() => behind)
   return {
     tell,
     /** When the process has ended. */
@@ -112,14 +136,6 @@ export function converse(options: ConversationOptions) {
     get done() {
       return done
     },
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

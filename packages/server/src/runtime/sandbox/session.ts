@@ -78,7 +78,7 @@ export async function runSession(session: Session): Promise<Outcome> {
     said: child.stdio[3] as Readable,
     told: child.stdio[4] as Writable,
     order: orderOf(job, limits),
-    messageBytes: ENVELOPE_BYTES + 4 * Math.max(limits.callCharacters, limits.outputCharacters * 2),
+    messageBytes: ENVELOPE_BYTES + Math.max(limits.callCharacters, 4 * 2 * limits.outputCharacters),
     lines: limits.log.lines,
     callCharacters: limits.callCharacters,
     answer: (method, args) => answerCall(job, method, () => host.call(method, args, over.signal)),

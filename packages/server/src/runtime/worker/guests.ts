@@ -1,13 +1,16 @@
 // The runs that are in one process: what it says of them on its stdout, and what they ask of the server.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { answerCall } from '../calls.ts'
+import { parseBoundedJson } from '../../platform/large-json.ts'
+import { answerCall, isLarge, readLargeMessage, readMessage, unreadable } from '../calls.ts'
 import type { CallAnswer } from '../ctx/errors.ts'
 import type { Job, LogLine } from '../runtime.ts'
 
 /** Of what is said that belongs to no run. A process that says more is not itself any more. */
 const STRAY_CHARACTERS = 4 * 2 ** 20
-const LINE_CHARACTERS = 2 ** 20
+/** The wrapper cuts what is said, and what data is said with it, long before. */
+const LINE_CHARACTERS = 256 * 1024
+const LINE_SHAPE = { values: 20_000, levels: 10_000 }
 
 export interface Guest {
   token: string
@@ -64,8 +67,10 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
     if (strayed > STRAY_CHARACTERS) onNonsense()
   }
 
-  async function answer(guest: Guest, asked: string): Promise<CallAnswer> {
-    const [method, args] = readAsked(asked)
+  async function answer(guest: Guest, asked: Buffer): Promise<CallAnswer> {
+    const { value, problem } = isLarge(asked) ? await readLargeMessage(asked) : readMessage(asked.toString())
+    const [method, args] = Array.isArray(value) ? (value as unknown[]) : []
+    if (typeof method !== 'string' || !Array.isArray(args)) return unreadable(problem ?? 'is no such thing')
     guest.activeAt = performance.now()
     return answerCall(guest.job, method, () => guest.call(method, args)).finally(() => {
       guest.activeAt = performance.now()
@@ -79,7 +84,7 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
       response.writeHead(guest ? 200 : 404).end(guest?.job.module.code)
       return
     }
-    const asked = await readText(request, callCharacters)
+    const asked = await readBytes(request, callCharacters)
     const guest = present.get(name)
     if (!guest || asked === undefined) {
       const message = guest ? `A call is of no more than ${callCharacters} characters` : 'The run has ended'
@@ -114,28 +119,21 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
 }
 
 function readLine(json: string): LogLine | undefined {
-  try {
-    const { level, message, data } = JSON.parse(json) as Partial<LogLine>
-    const isLevel = level === 'debug' || level === 'info' || level === 'warn' || level === 'error'
-    return isLevel && typeof message === 'string'
-      ? { level, message, ...(data !== undefined && { data }) }
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function readAsked(json: string): [string, unknown[]] {
-  const asked = JSON.parse(json) as unknown
-  const [method, args] = Array.isArray(asked) ? (asked as unknown[]) : []
-  if (typeof method !== 'string' || !Array.isArray(args)) throw new TypeError('Not a call')
-  return [method, args]
+  const { value } = parseBoundedJson(json, LINE_SHAPE)
+  const { level, message, data } = (value ?? {}) as Partial<LogLine>
+  const isLevel = level === 'debug' || level === 'info' || level === 'warn' || level === 'error'
+  return isLevel && typeof message === 'string'
+    ? { level, message, ...(data !== undefined && { data }) }
+    : undefined
 }
 
 /** Undefined if there is more. It is read to its end all the same, for the sake of the connection. */
-async function readText(request: IncomingMessage, characters: number): Promise<string | undefined> {
-  let text = ''
-  request.setEncoding('utf8')
-  for await (const piece of request as AsyncIterable<string>) if (text.length <= characters) text += piece
-  return text.length > characters ? undefined : text
+async function readBytes(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes <= most) pieces.push(piece)
+  }
+  return bytes > most ? undefined : Buffer.concat(pieces)
 }

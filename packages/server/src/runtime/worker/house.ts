@@ -3,7 +3,9 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createGreed } from './greed.ts'
 import { createGuests, type Guest } from './guests.ts'
+import { tookLonger } from './outcomes.ts'
 import { SOCKETS } from './settings.ts'
 import { type Exit, startWorkerd, type Workerd } from './workerd.ts'
 
@@ -12,7 +14,7 @@ const LOOK_MS = 100
 const IDLE_LOOK_MS = 1_000
 /** A thread that has not come round for so long is in somebody's hands. */
 const STUCK_MS = 1_000
-/** What a process without runs may work in a second: something may be left over that was never to end. */
+/** What a process may work since its last run: something may be left over that was never to end. */
 const IDLE_CPU_MS = 200
 /** What workerd has before any module asks for some. */
 const OVERHEAD_MB = 128
@@ -81,6 +83,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     throw error
   })
 
+  const greed = createGreed(workerd)
+
   function suspect(): Guest | undefined {
     let latest: Guest | undefined
     for (const guest of guests.present.values())
@@ -90,6 +94,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
 
   function end(why: Doom): void {
     doom ??= why
+    // So that it is gone soon.
+    greed.end()
     workerd.kill()
   }
 
@@ -98,6 +104,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     else {
       lookAtMemory()
       lookAtThread()
+      greed.look(isStuck)
     }
   }
 
@@ -119,15 +126,19 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     } else if (!isStuck && performance.now() - askedAt > STUCK_MS) {
       isStuck = true
       for (const guest of guests.present.values()) if (!guest.isBegun) guest.withdraw()
+    } else if (isStuck) {
+      // A step may wait for long. To have the thread for itself all that time is something else.
+      const guest = suspect()
+      if (guest && performance.now() - askedAt > STUCK_MS + guest.job.timeoutMs)
+        end({ guilty: guest, error: tookLonger(guest.job) })
     }
   }
 
   function lookAtIdle(): void {
     const now = workerd.cpuMs()
     const worked = now === undefined || cpuMs === undefined ? 0 : now - cpuMs
-    cpuMs = now
     const isTooLarge = (workerd.memoryMb() ?? 0) > OVERHEAD_MB
-    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || isTooLarge) {
+    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || isTooLarge || isStuck) {
       house.isLeaving = true
       workerd.kill()
     }
@@ -173,7 +184,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     enter(guest) {
       guests.present.set(guest.token, guest)
       if (hasExited) guest.onExit()
-      if (guests.present.size === 1) watchEvery(LOOK_MS)
+      if (guests.present.size > 1) return
+      greed.begin()
+      watchEvery(LOOK_MS)
     },
     leave(guest) {
       guests.present.delete(guest.token)
@@ -181,6 +194,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         idleSince = performance.now()
         cpuMs = workerd.cpuMs()
         watchEvery(IDLE_LOOK_MS)
+        if (!greed.end()) house.isLeaving = true
       }
     },
     suspect,

@@ -1,6 +1,10 @@
-import { boundedError, boundedStack, outcomeOf, readJson } from '../outcomes.ts'
+import { parseBoundedJson } from '../../platform/large-json.ts'
+import { boundedError, boundedStack, outcomeOf } from '../outcomes.ts'
 import type { Job, Outcome } from '../runtime.ts'
 import type { ReadStack } from '../stacks.ts'
+
+/** What is told of an end has a few fields, all of them text. */
+const PERFORMANCE_SHAPE = { values: 10, levels: 1 }
 
 interface Answer {
   status: number
@@ -9,7 +13,12 @@ interface Answer {
 
 /** What the process says of a run: either its wrapper does, or workerd why there was none. */
 export const answeredOutcome = ({ status, text }: Answer, job: Job, readStack: ReadStack): Outcome =>
-  status === 200 ? outcomeOf(readJson(text), job, readStack) : withoutWrapper(text, readStack)
+  status === 200
+    ? outcomeOf(parseBoundedJson(text, PERFORMANCE_SHAPE).value, job, readStack)
+    : withoutWrapper(text, readStack)
+
+export const tookLonger = ({ timeoutMs }: Job) =>
+  `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
 
 /** The module did not get as far as being called, or nothing can make it go on. */
 function withoutWrapper(text: string, readStack: ReadStack): Outcome {

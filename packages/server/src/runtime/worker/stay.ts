@@ -10,7 +10,7 @@ import type { ReadStack } from '../stacks.ts'
 import type { Guest } from './guests.ts'
 import type { House } from './house.ts'
 import type { Order } from './inside/wrapper.ts'
-import { answeredOutcome } from './outcomes.ts'
+import { answeredOutcome, tookLonger } from './outcomes.ts'
 import { AnswerTooLong } from './workerd.ts'
 
 export interface StayLimits {
@@ -39,7 +39,6 @@ const LAST_WORDS_MS = 2_000
 
 /** What a step has, besides its own time, to tell that it was over. */
 const STEP_MARGIN_MS = 1_000
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const NEIGHBOUR = 'Its process was ended because of another run of the organization'
 
@@ -92,6 +91,8 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     } catch (error) {
       if (error instanceof AnswerTooLong) return { kind: 'ended', error: 'Its output is too large' }
       if (cut.signal.aborted) return new Promise(() => {})
+      // It is on its way out, which takes as long as the machine is busy.
+      if (house.doom) return ended()
       await Promise.race([gone.promise, delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal })])
       if (!guest.isBegun) return { kind: 'not begun', reason: 'The connection to its process was lost' }
       house.isLeaving = true
@@ -131,9 +132,6 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
   }
 }
 
-const tookLonger = ({ timeoutMs }: Job) =>
-  `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
-
 /** Of a workflow every stretch between steps has its time, and a step the time it was given. */
 const allowance = (answer: StepAnswer, { timeoutMs }: Job): number =>
   answer.is === 'run' ? Math.max(timeoutMs, (answer.timeoutMs ?? 0) + STEP_MARGIN_MS) : timeoutMs
@@ -146,7 +144,7 @@ function createTime() {
     over: over.promise,
     start(ms: number): void {
       stop()
-      timer = setTimeout(over.resolve, Math.min(ms, LONGEST_TIMER_MS)).unref()
+      timer = setTimeout(over.resolve, ms).unref()
     },
     stop,
   }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,8 @@ import { FILES, SOCKETS } from './settings.ts'
 const SAID_CHARACTERS = 4_000
 /** workerd closes a connection that has been idle for five seconds. */
 const IDLE_CONNECTION_MS = 3_000
-const NICENESS = 5
+/** The server comes first, and with it everybody who runs nothing; then those who take little. */
+const NICENESS = { usual: 5, greedy: 15 }
 /** Of processor time, as the kernel counts it. */
 const TICK_MS = 10
 
@@ -33,6 +34,8 @@ export interface Workerd {
   /** What it uses, where the system tells. */
   memoryMb(): number | undefined
   cpuMs(): number | undefined
+  /** Lets all others go first, or not any more; false when the system does not let it. */
+  setGreedy(isGreedy: boolean): boolean
 }
 
 interface Answer {
@@ -58,7 +61,7 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
     // A group of its own, which is ended as a whole.
     detached: true,
   })
-  stepAside(child.pid)
+  if (child.pid !== undefined) setNiceness(child.pid, NICENESS.usual)
   let said = ''
   let isOver = false
   child.stdin?.on('error', () => {})
@@ -130,6 +133,9 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
         ? undefined
         : (Number(user) + Number(system)) * TICK_MS
     },
+    setGreedy: (isGreedy) =>
+      pid !== undefined &&
+      threadsOf(pid).every((thread) => setNiceness(thread, isGreedy ? NICENESS.greedy : NICENESS.usual)),
   }
 }
 
@@ -147,12 +153,21 @@ async function listening(child: ChildProcess, exited: Promise<Exit>, startMs: nu
   await promise.finally(() => clearTimeout(timer))
 }
 
-/** The server comes first, and with it everybody who runs nothing. */
-function stepAside(pid: number | undefined): void {
+/** Of one thread, and of what it starts. Only root may take back that it was raised. */
+function setNiceness(thread: number, niceness: number): boolean {
   try {
-    if (pid !== undefined) setPriority(pid, NICENESS)
+    setPriority(thread, niceness)
+    return true
   } catch {
-    // Then it does not.
+    return false
+  }
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return []
   }
 }
 

@@ -1,15 +1,26 @@
 import { Worker } from 'node:worker_threads'
+import { type JsonBounds, shapeProblem } from './json-shape.ts'
 
 /** Beyond this, reading takes so long that others would notice. */
 export const LARGE_JSON_BYTES = 256 * 1024
 
+/**
+ * How many values large JSON may have. What makes it large is what is in its strings; the same bytes spent on brackets
+ * take a minute to read, and gigabytes to hold.
+ */
+const MAX_VALUES = 300_000
+
 /** What a thread may use. A body that needs more is refused, and the next has a new thread. */
 const MEMORY_MB = 1024
 
-interface Answer {
-  id: number
+/** The value, or what is wrong, in words that follow those for what was read. */
+interface Read {
   value?: unknown
   problem?: string
+}
+
+interface Answer extends Read {
+  id: number
 }
 
 type Waiting = Map<number, PromiseWithResolvers<Answer>>
@@ -17,8 +28,22 @@ type Waiting = Map<number, PromiseWithResolvers<Answer>>
 let thread: { worker: Worker; waiting: Waiting } | undefined
 let asked = 0
 
-/** Reads JSON in another thread, one body after the other. Gives the value, or what is wrong with it. */
-export async function parseLargeJson(bytes: Buffer): Promise<Omit<Answer, 'id'>> {
+/** Reads JSON that somebody may have made to take long, and which is not large. */
+export function parseBoundedJson(text: string, bounds: JsonBounds): Read {
+  const problem = shapeProblem(text, bounds)
+  if (problem !== undefined) return { problem: `has ${problem}` }
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { problem: `is not valid JSON: ${error instanceof Error ? error.message : error}` }
+  }
+}
+
+/** Reads JSON in another thread, one after the other. */
+export async function parseLargeJson(
+  bytes: Buffer,
+  { values = MAX_VALUES, levels }: Pick<JsonBounds, 'levels'> & Partial<JsonBounds>,
+): Promise<Read> {
   thread ??= startThread()
   const id = ++asked
   const answer = Promise.withResolvers<Answer>()
@@ -26,11 +51,11 @@ export async function parseLargeJson(bytes: Buffer): Promise<Omit<Answer, 'id'>>
   thread.worker.ref()
   // Handed over, not copied. What shares its memory with others is.
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
-  thread.worker.postMessage({ id, bytes: own }, [own.buffer as ArrayBuffer])
+  thread.worker.postMessage({ id, bytes: own, bounds: { values, levels } }, [own.buffer as ArrayBuffer])
   return answer.promise
 }
 
-/** Started when the first large body comes. Without one it keeps nothing alive. */
+/** Started when it is needed first. While it has nothing to do it keeps nothing alive. */
 function startThread() {
   const worker = new Worker(new URL('./json-worker.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
@@ -43,8 +68,7 @@ function startThread() {
   })
   const end = () => {
     if (thread === started) thread = undefined
-    for (const [id, { resolve }] of started.waiting)
-      resolve({ id, problem: 'The body takes too much memory' })
+    for (const [id, { resolve }] of started.waiting) resolve({ id, problem: 'takes too much memory' })
     started.waiting.clear()
   }
   worker.on('error', end).on('exit', end)

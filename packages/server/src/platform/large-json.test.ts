@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseLargeJson } from './large-json.ts'
+import { parseLargeJson as parse, parseBoundedJson } from './large-json.ts'
 
 const MB = 1024 * 1024
+const parseLargeJson = (bytes: Buffer, bounds = {}) => parse(bytes, { levels: 500, ...bounds })
 
 describe('a large body', () => {
   it('is read whole, with whatever is in its strings, several at once too', async () => {
@@ -26,11 +27,15 @@ describe('a large body', () => {
 
   // Each of these would take half a minute to read, and gigabytes to hold.
   it('is refused when it is made of brackets', { timeout: 20_000 }, async () => {
-    for (const part of ['[', '{},', '[],', '0,', '"",'])
+    for (const part of ['{},', '[],', '0,', '"",'])
       assert.match(
         (await parseLargeJson(Buffer.from(`[${part.repeat((20 * MB) / part.length)}0]`))).problem ?? '',
         /more than 300000 values/,
       )
+    assert.match(
+      (await parseLargeJson(Buffer.from('['.repeat(20 * MB)))).problem ?? '',
+      /more than 500 levels/,
+    )
   })
 
   it('lets others in while it is read', async () => {
@@ -47,5 +52,21 @@ describe('a large body', () => {
     await parseLargeJson(body)
     isDone = true
     assert.ok(turns > 100, `${turns} turns of the loop`)
+  })
+})
+
+describe('JSON that somebody made to take long', () => {
+  const bounds = { values: 10, levels: 3 }
+
+  it('is read within its bounds, whatever is in its strings', () => {
+    const value = { a: [['[[[[[', '{{{{,,,,,,,,,,,,,', '\\\\"[']], b: 'x' }
+    assert.deepEqual(parseBoundedJson(JSON.stringify(value), bounds).value, value)
+  })
+
+  it('is refused beyond them, and when it is none', async () => {
+    assert.match(parseBoundedJson('[[[[1]]]]', bounds).problem ?? '', /has more than 3 levels/)
+    assert.match(parseBoundedJson('[1,1,1,1,1,1,1,1,1,1]', bounds).problem ?? '', /has more than 10 values/)
+    assert.match(parseBoundedJson('[1', bounds).problem ?? '', /is not valid JSON/)
+    assert.match((await parseLargeJson(Buffer.from('[[[[1]]]]'), bounds)).problem ?? '', /more than 3 levels/)
   })
 })
