@@ -92,6 +92,8 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     } catch (error) {
       if (error instanceof AnswerTooLong) return { kind: 'ended', error: 'Its output is too large' }
       if (cut.signal.aborted) return new Promise(() => {})
+      // It is being ended, which says why; the connection goes before the process has gone.
+      if (house.doom) return ended()
       await Promise.race([gone.promise, delay(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal })])
       if (!guest.isBegun) return { kind: 'not begun', reason: 'The connection to its process was lost' }
       house.isLeaving = true
