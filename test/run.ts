@@ -7,6 +7,8 @@ import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
+import { bundlePackages } from './bundled-packages.ts'
+import { PACKAGES } from './light-packages.ts'
 import { makeRoomInMemory } from './memory.ts'
 import { globalSetup as startCluster, globalTeardown as stopCluster } from './postgres-cluster.ts'
 
@@ -63,7 +65,11 @@ async function runAll(groups: string[][]): Promise<boolean> {
     await writeFile(file, program(group))
     files.push(file)
   }
-  const execArgv = ['--import', pathToFileURL(join(root, 'test/light-hooks.ts')).href]
+  process.env[PACKAGES] = await bundlePackages()
+  const execArgv = ['light-hooks.ts', 'light-packages.ts'].flatMap((file) => [
+    '--import',
+    pathToFileURL(join(root, 'test', file)).href,
+  ])
   const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv, signal: interrupted.signal })
   let passed = true
   tests.on('test:fail', () => {
