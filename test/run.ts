@@ -15,8 +15,8 @@ import { globalSetup as startCluster, globalTeardown as stopCluster } from './po
 /** The long ones first, so that the last to end is not one of them. */
 const EVERYTHING = ['test/**/*.test.ts', 'packages/**/*.test.ts']
 /**
- * To load the server takes a second of CPU, and to get warm more, so files share a process: many of those beside the
- * code, and fewer of those that make the server start git a thousand times, which takes a large process longer.
+ * To load the server takes most of a second of CPU, and to get warm more, so files share a process: many of those beside
+ * the code, and fewer of those that take long, so that the work is spread to the end.
  */
 const filesAProcess = (pattern: string): number => (pattern.startsWith('packages/') ? 16 : 6)
 /** A process that has become large starts every other more slowly. */
