@@ -18,7 +18,7 @@ const run = promisify(execFile)
 const TSC = resolve(import.meta.dirname, '../node_modules/.bin/tsc')
 const CONSUMER = join(import.meta.dirname, 'contract-consumer.ts')
 
-describe('the packed contract, in an empty project', { timeout: 120_000 }, () => {
+describe('the packed contract, in an empty project', { timeout: 300_000 }, () => {
   let data: string
   let packed: PackedContract
   let server: ServerProcess

@@ -67,7 +67,7 @@ async function dependenciesOf(manifest: string, found = new Set<string>()): Prom
 }
 
 export const npm = (cwd: string, ...args: string[]) =>
-  run('npm', args, { cwd, env: ownEnvironment(), timeout: 60_000 })
+  run('npm', args, { cwd, env: ownEnvironment(), timeout: 600_000 })
 
 /** Without what the test runner tells its own processes. */
 export function ownEnvironment(): NodeJS.ProcessEnv {

@@ -7,14 +7,16 @@ import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
+import { bundlePackages } from './bundled-packages.ts'
+import { PACKAGES } from './light-packages.ts'
 import { makeRoomInMemory } from './memory.ts'
 import { globalSetup as startCluster, globalTeardown as stopCluster } from './postgres-cluster.ts'
 
 /** The long ones first, so that the last to end is not one of them. */
 const EVERYTHING = ['test/**/*.test.ts', 'packages/**/*.test.ts']
 /**
- * To load the server takes a second of CPU, and to get warm more, so files share a process: many of those beside the
- * code, and fewer of those that make the server start git a thousand times, which takes a large process longer.
+ * To load the server takes most of a second of CPU, and to get warm more, so files share a process: many of those beside
+ * the code, and fewer of those that take long, so that the work is spread to the end.
  */
 const filesAProcess = (pattern: string): number => (pattern.startsWith('packages/') ? 16 : 6)
 /** A process that has become large starts every other more slowly. */
@@ -63,7 +65,11 @@ async function runAll(groups: string[][]): Promise<boolean> {
     await writeFile(file, program(group))
     files.push(file)
   }
-  const execArgv = ['--import', pathToFileURL(join(root, 'test/light-hooks.ts')).href]
+  process.env[PACKAGES] = await bundlePackages()
+  const execArgv = ['light-hooks.ts', 'light-packages.ts'].flatMap((file) => [
+    '--import',
+    pathToFileURL(join(root, 'test', file)).href,
+  ])
   const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv, signal: interrupted.signal })
   let passed = true
   tests.on('test:fail', () => {

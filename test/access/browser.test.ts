@@ -12,7 +12,7 @@ const TIMEOUT_MS = 10_000
 /** Set it to look at the pages afterwards. */
 const screenshots = process.env.TEST_SCREENSHOTS
 
-describe('in a browser', { skip: noBrowserHere, timeout: 60_000 }, () => {
+describe('in a browser', { skip: noBrowserHere, timeout: 300_000 }, () => {
   const app = useApp(createSqlite)
   let browser: Browser
   let ana: Person

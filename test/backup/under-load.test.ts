@@ -41,7 +41,7 @@ for (const [title, create, createOther] of [
 ] as const)
   describe(`a backup under load (${title})`, () => {
     it('has all that was acknowledged before, whole, and starts elsewhere', {
-      timeout: 120_000,
+      timeout: 600_000,
     }, async () => {
       await using cleanup = new AsyncDisposableStack()
       const sandbox = createSandbox()

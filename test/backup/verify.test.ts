@@ -17,7 +17,7 @@ async function flipByte(path: string): Promise<void> {
 }
 
 onEachDatabase('verify', (create) => {
-  it('names what is wrong and where, and finds nothing when all is well', { timeout: 120_000 }, async () => {
+  it('names what is wrong and where, and finds nothing when all is well', { timeout: 300_000 }, async () => {
     let url: string | undefined
     await using host: Host = await startHost(async (state) => {
       const database = await create(state)

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { ownerKeyIn, startServer, withDataDirectory } from '../server-process.ts'
 
 describe('without a process that builds', () => {
-  it('nothing is promoted, and it is said why', { timeout: 60_000 }, () =>
+  it('nothing is promoted, and it is said why', { timeout: 300_000 }, () =>
     withDataDirectory(async (data) => {
       // The server runs on, and what it would start is not there any more.
       const node = join(data, 'node')

@@ -31,7 +31,7 @@ async function withServer(work: (server: ServerProcess) => Promise<void>): Promi
   }
 }
 
-describe('somebody else is served', { timeout: 300_000 }, () => {
+describe('somebody else is served', { timeout: 900_000 }, () => {
   it('while 3,000 refs are pushed to 50 webhooks, again and again', () =>
     withServer(async (server) => {
       await server.post('repos/create', { name: 'attacked' })

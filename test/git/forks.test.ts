@@ -109,7 +109,7 @@ onEachDatabase('forks and maintenance', (create) => {
         }
       })()
       try {
-        await until('the packs are folded', async () => (await host.packs('busy')).length < 8, 30_000)
+        await until('the packs are folded', async () => (await host.packs('busy')).length < 8)
       } finally {
         folded = true
         await cloning

@@ -183,7 +183,7 @@ export async function packFiles(dataDir: string): Promise<string[]> {
 export async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 120_000,
 ): Promise<void> {
   const end = Date.now() + timeoutMs
   while (!(await holds())) {

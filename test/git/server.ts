@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { lightPackages, PACKAGES } from '../light-packages.ts'
 
 /** The server as operators run it. */
 export interface ServerProcess {
@@ -26,10 +27,11 @@ export async function startServer(
   dataDir: string,
   env: Record<string, string | undefined> = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...lightPackages, MAIN], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      [PACKAGES]: process.env[PACKAGES],
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: dataDir,
       ...env,

@@ -47,7 +47,7 @@ describe('a long history', () => {
     yield 'done\n'
   }
 
-  it('of 10,000 objects goes in and out as a mirror, the same and whole', { timeout: 120_000 }, async () => {
+  it('of 10,000 objects goes in and out as a mirror, the same and whole', { timeout: 300_000 }, async () => {
     await using host = await startSqliteHost()
     const url = await host.repo('long')
     const source = host.client()
@@ -75,7 +75,7 @@ describe('a long history', () => {
 })
 
 describe('large files', () => {
-  it('of 200 MB go in and out while the memory of the server stays flat', { timeout: 120_000 }, async () => {
+  it('of 200 MB go in and out while the memory of the server stays flat', { timeout: 300_000 }, async () => {
     const server = await startServer(sandbox.path('data'), { TRELLIS_LOG_LEVEL: 'error' })
     // Noise does not compress, and trying costs time.
     const config = {

@@ -110,7 +110,7 @@ function upgrade(fixture: Fixture): void {
 
   it('delivers what waited in line, in order and signed', {
     skip: !knows('webhooks'),
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     assert.ok(old.pending.length >= 9)
     old.answerWebhooks()

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
 import { type Config, parseConfig } from './platform/config.ts'
+import { closeInherited } from './platform/inherited.ts'
 import { createLog } from './platform/log.ts'
 import { StartError } from './platform/start-error.ts'
 
@@ -10,6 +11,7 @@ setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 // Whatever the server and the git processes it starts write is for its owner alone.
 process.umask(0o077)
+closeInherited()
 
 /** Starts the server from the environment, and stops it when it is told to. */
 async function main(): Promise<void> {

@@ -60,7 +60,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const { config, dataDir, scratch, room, registry, database, repos, egress } = needs
   const { limits } = config
   const pool = createPlaces({ size: config.git.processes })
-  const launchers = createLaunchers()
+  const launchers = createLaunchers({ directory: join(scratch.path, 'launchers') })
   const slowPool = createPlaces({ size: SLOW_PROCESSES })
   const git = createGit({ pool, slowPool, launchers })
   const packs = createLocalPackStore(dataDir, needs.clock)

@@ -51,7 +51,7 @@ onEachDatabase('daemons', (create) => {
       return [reason, ...events.map(({ payload }) => payload?.n)].join(' ')
     })
   const until = async (isSo: () => Promise<boolean>) => {
-    for (const late = Date.now() + 20_000; !(await isSo()); await sleep(10))
+    for (const late = Date.now() + 120_000; !(await isSo()); await sleep(10))
       assert.ok(Date.now() < late, 'waited too long')
   }
   /** Lets time pass, and has somebody look what is due then. */

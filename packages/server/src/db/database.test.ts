@@ -37,7 +37,7 @@ onEachDatabase('a database', (create) => {
   }
 
   // Were a read to wait here, it would wait for itself.
-  it('reads the last commit while a write transaction is open', { timeout: 10_000 }, async () => {
+  it('reads the last commit while a write transaction is open', { timeout: 300_000 }, async () => {
     await add('kept')
     await database.transact(async (tx) => {
       await tx.insertInto('notes').values({ id: 'new', body: 'x' }).execute()
@@ -49,7 +49,9 @@ onEachDatabase('a database', (create) => {
     assert.deepEqual(await ids(), ['kept', 'new'])
   })
 
-  it('answers whether it can be reached while a write transaction is open', { timeout: 10_000 }, async () => {
+  it('answers whether it can be reached while a write transaction is open', {
+    timeout: 300_000,
+  }, async () => {
     await database.transact(async (tx) => {
       await tx.insertInto('notes').values({ id: 'new', body: 'x' }).execute()
       assert.equal(await database.answers(), true)

@@ -25,7 +25,7 @@ onEachDatabase('open transactions', (create) => {
   const ids = async () => (await database.db.selectFrom('notes').select('id').execute()).map(({ id }) => id)
 
   // Without the check the second would wait on SQLite for the first, which waits for it.
-  it('refuse another inside them, and keep nothing', { timeout: 10_000 }, async () => {
+  it('refuse another inside them, and keep nothing', { timeout: 300_000 }, async () => {
     const nested = database.transact(async (tx) => {
       await tx.insertInto('notes').values({ id: 'outer' }).execute()
       await add('inner')

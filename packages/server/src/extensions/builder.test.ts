@@ -124,7 +124,7 @@ describe('the process that builds', () => {
     assert.doesNotMatch(sourcesContent[0], /not ours/)
   })
 
-  it('survives sources that are made to hurt', { timeout: 60_000 }, async () => {
+  it('survives sources that are made to hurt', { timeout: 300_000 }, async () => {
     const one = start({ timeoutMs: 2_000 })
     const hostile = [
       `export default ${'['.repeat(200_000)}${']'.repeat(200_000)}`,

@@ -58,7 +58,7 @@ describe('a pattern', () => {
 
   // A matcher that tries one way after the other would not come back from any of these.
   it('takes a number of steps that is bounded by its length and that of the text', {
-    timeout: 20_000,
+    timeout: 300_000,
   }, () => {
     const hostile = [
       '{,a}'.repeat(60),

@@ -26,7 +26,7 @@ describe('a large body', () => {
   })
 
   // Each of these would take half a minute to read, and gigabytes to hold.
-  it('is refused when it is made of brackets', { timeout: 20_000 }, async () => {
+  it('is refused when it is made of brackets', { timeout: 300_000 }, async () => {
     for (const part of ['{},', '[],', '0,', '"",'])
       assert.match(
         (await parseLargeJson(Buffer.from(`[${part.repeat((20 * MB) / part.length)}0]`))).problem ?? '',

@@ -15,16 +15,18 @@ export function createCancels({ db }: { db: Db }) {
   const cancel = (id: string) => running.get(id)?.controller.abort(new Cancelled())
 
   async function look(): Promise<void> {
-    const ids = [...running].flatMap(([id, { controller }]) => (controller.signal.aborted ? [] : [id]))
-    if (ids.length === 0 || isLooking) return
+    // Those of now: while the database is asked a run may fall asleep, wake and be here again.
+    const looked = [...running].filter(([, { controller }]) => !controller.signal.aborted)
+    if (looked.length === 0 || isLooking) return
     isLooking = true
+    const ids = looked.map(([id]) => id)
     // A look that fails is followed by another.
     const goingOn = await store.listGoingOn(db, ids).catch(() => undefined)
     isLooking = false
-    for (const id of goingOn ? ids : []) {
-      const { workerId, controller } = running.get(id) ?? {}
-      const holder = goingOn?.get(id)
-      if (holder !== workerId) controller?.abort(holder === undefined ? new Cancelled() : new InOtherHands())
+    if (!goingOn) return
+    for (const [id, { workerId, controller }] of looked) {
+      const holder = goingOn.get(id)
+      if (holder !== workerId) controller.abort(holder === undefined ? new Cancelled() : new InOtherHands())
     }
   }
 
@@ -35,12 +37,13 @@ export function createCancels({ db }: { db: Db }) {
     /** Also ended when it is not in these hands any more. */
     watch(id: string, workerId: string): Disposable & { cancelled: AbortSignal } {
       const controller = new AbortController()
-      running.set(id, { workerId, controller })
+      const watched = { workerId, controller }
+      running.set(id, watched)
       timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref()
       return {
         cancelled: controller.signal,
         [Symbol.dispose]() {
-          running.delete(id)
+          if (running.get(id) === watched) running.delete(id)
           if (running.size > 0) return
           clearInterval(timer)
           timer = undefined

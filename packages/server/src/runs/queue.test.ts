@@ -39,7 +39,7 @@ const WAITS = `
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (
-    const late = Date.now() + 15_000;
+    const late = Date.now() + 120_000;
     !(await isSo());
     await new Promise((resolve) => setTimeout(resolve, 5))
   )

@@ -56,9 +56,11 @@ export function worldOf(app: TestApp, token: string, jobs: RunsWorld['jobs'] = [
     return (await ok('git/commits/create', { name, branch, message: 'Change', changes })).oid
   }
   const ended: RunsWorld['ended'] = async (id) => {
-    const { run } = await ok('runs/get', { id, waitMs: 20_000 })
-    if (run.endedAt === null) throw new Error(`${id} is still ${run.status}`)
-    return run
+    for (const late = Date.now() + 120_000; ; ) {
+      const { run } = await ok('runs/get', { id, waitMs: 20_000 })
+      if (run.endedAt !== null) return run
+      if (Date.now() > late) throw new Error(`${id} is still ${run.status}`)
+    }
   }
   return {
     app,
@@ -78,7 +80,7 @@ export function worldOf(app: TestApp, token: string, jobs: RunsWorld['jobs'] = [
       return ended(run.id)
     },
     async runsOf(name, count) {
-      for (const until = Date.now() + 20_000; Date.now() < until; ) {
+      for (const until = Date.now() + 120_000; Date.now() < until; ) {
         const { items } = await ok('runs/list', { name, limit: 100 })
         const going = items.find((run: Run) => run.endedAt === null)
         if (going) await ended(going.id)

@@ -16,7 +16,7 @@ import { createSandboxRuntime, type SandboxRuntime } from '../runtime/sandbox/sa
 import { useInSuite } from './in-suite.ts'
 
 export const SANDBOX_LIMITS = {
-  ...{ startMs: 60_000, graceMs: 200, openFiles: 256 },
+  ...{ startMs: 60_000, graceMs: 1_000, openFiles: 256 },
   ...{ memoryMb: 200, diskMb: 32, processes: 60, treeBytes: 2 ** 30, trees: 10 },
   ...{ outputCharacters: 2_000, callCharacters: 10_000, writtenBytes: 2 ** 20 },
   log: { lines: 100, characters: 10_000, lineCharacters: 500 },

@@ -50,7 +50,7 @@ describe('the writer of SQLite', () => {
       assert.deepEqual(await database.db.selectFrom('notes').select('id').execute(), [{ id: 'other' }])
     }))
 
-  it('tells everybody who waits that the database has been closed', { timeout: 10_000 }, () =>
+  it('tells everybody who waits that the database has been closed', { timeout: 300_000 }, () =>
     withDatabase(async (database) => {
       const running = database.transact(async (tx) => {
         await tx.insertInto('notes').values({ id: 'running' }).execute()

@@ -67,10 +67,13 @@ function commandFor({ gitDir }: OpenRepo, { body, version }: FetchRequest) {
   } as const
 }
 
-const REFUSAL_START = '0000ERR '.length
+/** From so many bytes on it can be told whether an answer is a refusal. */
+export const REFUSAL_START = '0000ERR '.length
+
+export const isRefusal = (start: Buffer): boolean => start.toString('latin1', 4, REFUSAL_START) === 'ERR '
 
 function throwRefusal(start: Buffer): void {
-  if (start.toString('latin1', 4, REFUSAL_START) !== 'ERR ') return
+  if (!isRefusal(start)) return
   const end = Number.parseInt(start.toString('latin1', 0, 4), 16)
   throw new ProtocolError(packetText(start.subarray(REFUSAL_START, end)))
 }

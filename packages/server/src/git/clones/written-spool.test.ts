@@ -150,6 +150,18 @@ test('what breaks after the first byte is no whole answer, and is not kept', asy
   await understand(await bytesOf(read(cache, cloning(`want ${tip}`, 'done'))))
 })
 
+test('a refusal is no answer, however long git takes to end', async (t) => {
+  const cache = createCloneCache({ dir, maxBytes: 100_000_000 })
+  t.after(() => cache.close())
+  const answer = read(cache, async ({ fd }) => {
+    writeSync(fd, dataPacket('ERR upload-pack: not our ref'))
+    // Longer than readers wait for more.
+    await sleep(700)
+    throw new ProtocolError('not our ref')
+  })
+  await assert.rejects(answer.next(), ProtocolError)
+})
+
 test('git goes with its last reader, and not before', async (t) => {
   const cache = createCloneCache({ dir, maxBytes: 100_000_000 })
   t.after(() => cache.close())

@@ -6,6 +6,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_SHARED_BYTES, SharedBuffer } from './shared-buffers.ts'
 import { notify, openSpool, type Spool } from './spool.ts'
+import { isRefusal, REFUSAL_START } from './upload-pack.ts'
 
 export interface WrittenSpool extends Spool {
   /** Stretches of the file that were read last, by position. */
@@ -42,9 +43,11 @@ export async function fillByWriting(
   })
   try {
     let pause = SHORTEST_PAUSE_MS
+    let isAnswer = false
     while (isWriting) {
       await Promise.race([writing, sleep(pause)])
-      const hasGrown = await takeNote(spool, file)
+      isAnswer ||= await beginsAnAnswer(file)
+      const hasGrown = isAnswer && (await takeNote(spool, file))
       if (hasGrown) onGrowth()
       pause = hasGrown ? SHORTEST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
     }
@@ -57,6 +60,12 @@ export async function fillByWriting(
     throw error
   }
   spool.abort.signal.throwIfAborted()
+}
+
+/** A refusal is told as such when git has ended, which may be long after it was written. */
+async function beginsAnAnswer(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(REFUSAL_START), 0, REFUSAL_START, 0)
+  return bytesRead === REFUSAL_START && !isRefusal(buffer)
 }
 
 /** Says whether the file has grown. */
@@ -75,7 +84,7 @@ const STRETCH_BYTES = MAX_SHARED_BYTES
 const KEPT_STRETCHES = 16
 /**
  * How long less than a stretch waits for more: a person who waits reads how far git is, and a client that hears nothing
- * hangs up. Long enough for a git that refuses to end, so that a refusal is not taken for the beginning of an answer.
+ * hangs up.
  */
 const PATIENCE_MS = 500
 

@@ -85,11 +85,11 @@ test('ids are those of git', () => {
 
 test('long blanks and hostile people take no longer than others', () => {
   const blanks = ' '.repeat(1_000_000)
-  const started = performance.now()
+  const started = process.cpuUsage()
   const header = `tree ${'a'.repeat(40)}\nparent --upload-pack=x\nauthor ${blanks}x\ncommitter ${blanks}<${blanks}\n\n`
   const commit = parseCommit(Buffer.from(header))
   assert.deepEqual([commit.author.name, commit.committer.email.length, commit.parents], ['x', 1_000_000, []])
   assert.equal(cleanMessage(`a${blanks}b${blanks}`).length, 1_000_003)
   formatCommit({ ...commit, author: { ...commit.author, name: `x${blanks}y` } })
-  assert(performance.now() - started < 1000)
+  assert(process.cpuUsage(started).user < 5_000_000)
 })

@@ -163,6 +163,7 @@ const NOT_FOUND = 127
 
 export function createGit(settings: GitSettings = {}): Git {
   const running = new Set<GitProcess>()
+  let isOver = false
 
   async function start(gitDir: string, command: CheckedCommand): Promise<GitProcess> {
     command.signal?.throwIfAborted()
@@ -171,8 +172,9 @@ export function createGit(settings: GitSettings = {}): Git {
     const pool = (isSlow && settings.slowPool) || settings.pool
     const slot = await pool?.acquire(command.owner ?? NOBODY, command.signal)
     try {
-      const child = launch(settings, { gitDir, command, work, slot })
+      const child = await launch(settings, { gitDir, command, work, slot })
       running.add(child)
+      if (isOver) void child.stop()
       child.done.catch(() => {}).finally(() => running.delete(child))
       return child
     } catch (error) {
@@ -203,7 +205,10 @@ export function createGit(settings: GitSettings = {}): Git {
   return {
     run: run as Git['run'],
     start: start as Git['start'],
-    stopAll: async () => void (await Promise.all([...running].map((child) => child.stop()))),
+    async stopAll() {
+      isOver = true
+      await Promise.all([...running].map((child) => child.stop()))
+    },
   }
 }
 
@@ -215,7 +220,19 @@ interface CheckedCommand extends Circumstances {
   paths?: readonly TreePath[]
 }
 
-function launch(
+/** What a process has, whoever started it. */
+interface Started {
+  readonly pid?: number | undefined
+  readonly stdin: Writable | null
+  readonly stdout: Readable | null
+  readonly stderr: Readable | null
+  readonly exitCode: number | null
+  readonly signalCode: NodeJS.Signals | null
+  once(event: 'error', listener: (error: Error) => void): unknown
+  once(event: 'close', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown
+}
+
+async function launch(
   settings: GitSettings,
   {
     gitDir,
@@ -223,7 +240,7 @@ function launch(
     work,
     slot,
   }: { gitDir: string; command: CheckedCommand; work: GitWork; slot: Slot | undefined },
-): GitProcess {
+): Promise<GitProcess> {
   const { verb, stdin, accept = [0], signal } = command
   const allowance = allowances[work]
   const timeoutMs = Math.min(command.timeoutMs ?? Infinity, allowance.wallMs)
@@ -232,8 +249,8 @@ function launch(
   const args = argumentsOf(gitDir, command)
   const env = environmentOf(gitDir, command)
   const { into } = command
-  const child =
-    settings.launchers?.take({ program: binary, args, env, into, limits }) ??
+  const child: Started =
+    (await settings.launchers?.take({ program: binary, args, env, into, limits })) ??
     spawn('/bin/sh', ['-c', limitedBy(limits), 'limited', binary, ...args], {
       cwd: '/',
       env,
@@ -273,6 +290,8 @@ function launch(
   }
   const onAbort = () => end(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
+  // While it was being started.
+  if (signal?.aborted) onAbort()
   const timeout = setTimeout(() => end(new GitTimeout(verb, timeoutMs)), timeoutMs)
 
   const done = new Promise<number>((resolve, reject) => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,26 +14,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createGit } from './command.ts'
 import { createLaunchers, type Launchers } from './launchers.ts'
 
-const launchers = createLaunchers({ ready: 2 })
-after(() => launchers.close())
+const root = mkdtempSync(join(tmpdir(), 'launchers-'))
+let made = 0
+const newLaunchers = (ready = 2) => createLaunchers({ directory: join(root, String(++made)), ready })
+
+const launchers = newLaunchers()
+after(() => {
+  launchers.close()
+  rmSync(root, { recursive: true })
+})
 
 const env = { PATH: '/usr/bin:/bin' }
 
-/** One is at hand a moment after the first was wanted, and after the last was taken. */
 async function take(
   from: Launchers,
   program: string,
   { args = [], ...others }: Partial<Parameters<Launchers['take']>[0]> = {},
 ) {
-  for (;;) {
-    const child = from.take({ program, args, env, ...others })
-    if (child) return child
-    await sleep(5)
-  }
+  const child = await from.take({ program, args, env, ...others })
+  assert.ok(child)
+  return child
 }
-
-/** The first time there is none; from then on some wait. */
-const wantOne = (from: Launchers) => assert.equal(from.take({ program: 'true', args: [], env }), undefined)
 
 const hostile = [
   'plain',
@@ -93,86 +94,136 @@ test('writes into a file that has no name', async () => {
 })
 
 test('ends as the program ends', async () => {
-  const child = await take(launchers, 'sh', { args: ['-c', 'exit 41'] })
-  child.stdin.end()
-  assert.deepEqual(await once(child, 'close'), [41, null])
-  const killed = await take(launchers, 'sleep', { args: ['60'] })
-  killed.kill('SIGKILL')
-  assert.deepEqual(await once(killed, 'close'), [null, 'SIGKILL'])
+  for (const code of [0, 1, 41, 128, 129]) {
+    const child = await take(launchers, 'sh', { args: ['-c', `exit ${code}`] })
+    assert.deepEqual(await once(child, 'close'), [code, null])
+  }
+  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGXCPU'] as const) {
+    const child = await take(launchers, 'sleep', { args: ['60'] })
+    process.kill(-child.pid, signal)
+    assert.deepEqual(await once(child, 'close'), [null, signal])
+  }
 })
 
-test('once they are closed git is started as it always was', async () => {
-  const closed = createLaunchers({ ready: 2 })
-  const git = createGit({ launchers: closed })
-  wantOne(closed)
-  await sleep(100)
-  closed.close()
-  const { stdout } = await git.run('/nonexistent', { verb: 'version' })
-  assert.match(String(stdout), /^git version/)
+test('what it starts ends together with it, and nobody is left behind', async () => {
+  const child = await take(launchers, 'sh', { args: ['-c', 'sleep 60 & echo $!; wait'] })
+  const [helper] = await once(createInterface({ input: child.stdout }), 'line')
+  process.kill(-child.pid, 'SIGKILL')
+  await once(child, 'close')
+  while (await isAlive(Number(helper))) await sleep(10)
+  while (existsSync(`/proc/${child.pid}`)) await sleep(10)
 })
 
-test('a line break or a zero cannot be told, and costs no process', async () => {
-  const first = await take(launchers, 'true')
-  first.stdin.end()
-  await once(first, 'close')
-  assert.equal(launchers.take({ program: 'printf', args: ['two\nlines'], env }), undefined)
-  assert.equal(launchers.take({ program: 'printf', args: ['a\0b'], env }), undefined)
-  assert.equal(launchers.take({ program: 'true', args: [], env: { ...env, NAME: 'two\nlines' } }), undefined)
-  const next = await take(launchers, 'true')
-  next.stdin.end()
-  assert.deepEqual(await once(next, 'close'), [0, null])
+test('has no descriptor of ours', async () => {
+  const script = 'for each in 3 4 5 6 7 8 9; do { true >&$each; } 2> /dev/null && echo $each; done'
+  const child = await take(launchers, 'sh', { args: ['-c', script] })
+  assert.equal(await text(child.stdout), '')
 })
 
-test('git runs whether one is at hand or not', async () => {
-  const few = createLaunchers({ ready: 1 })
+test('a program that does not read is known by its end, one that closes its input by a broken pipe', async () => {
+  const child = await take(launchers, 'sh', { args: ['-c', 'exec < /dev/null; echo closed; sleep 60'] })
+  await once(child.stdout, 'data')
+  const failed = once(child.stdin, 'error')
+  child.stdin.write('to nobody')
+  assert.equal((await failed)[0].code, 'EPIPE')
+  process.kill(-child.pid, 'SIGKILL')
+  await once(child, 'close')
+})
+
+test('many at once are started all the same, and leave no names behind', async () => {
+  const directory = join(root, String(made + 1))
+  const few = newLaunchers(1)
   const git = createGit({ launchers: few })
-  const asked = Array.from({ length: 5 }, () => git.run('/nonexistent', { verb: 'version' }))
+  const asked = Array.from({ length: 20 }, () => git.run('/nonexistent', { verb: 'version' }))
   for (const { stdout } of await Promise.all(asked)) assert.match(String(stdout), /^git version/)
-  await sleep(60)
   const { stdout } = await git.run('/nonexistent', {
     verb: 'hash-object',
     options: ['--stdin'],
     stdin: 'a\n',
   })
   assert.equal(String(stdout).trim(), '78981922613b2afb6025042ff6bd878ac1994e85')
+  const [shell] = (await familyOf(directory)).filter(({ parent }) => parent === process.pid)
+  assert.ok(shell)
+  while (readdirSync('/proc').some((pid) => isForgotten(pid, shell))) await sleep(20)
   few.close()
+  while ((await familyOf(directory)).length > 0) await sleep(20)
+  const left = readdirSync(directory)
+  assert.ok(left.length <= 32, `${left.length} names`)
 })
 
-test('one that died while it waited is not used', async () => {
-  await sleep(100)
-  const others = await shellsOf(process.pid)
-  const mortal = createLaunchers({ ready: 1 })
-  wantOne(mortal)
-  await sleep(100)
-  const [waiting, ...more] = await shellsOf(process.pid, others)
-  assert.ok(waiting)
-  assert.deepEqual(more, [])
-  process.kill(waiting, 'SIGKILL')
-  await sleep(60)
+test('once they are closed git is started as it always was', async () => {
+  const closed = newLaunchers()
+  const git = createGit({ launchers: closed })
+  await git.run('/nonexistent', { verb: 'version' })
+  const asked = closed.take({ program: 'true', args: [], env })
+  closed.close()
+  await asked
+  assert.equal(await closed.take({ program: 'true', args: [], env }), undefined)
+  assert.match(String((await git.run('/nonexistent', { verb: 'version' })).stdout), /^git version/)
+})
+
+test('a line break or a zero cannot be told', async () => {
+  assert.equal(await launchers.take({ program: 'printf', args: ['two\nlines'], env }), undefined)
+  assert.equal(await launchers.take({ program: 'printf', args: ['a\0b'], env }), undefined)
+  assert.equal(
+    await launchers.take({ program: 'true', args: [], env: { ...env, NAME: 'two\nlines' } }),
+    undefined,
+  )
+})
+
+test('those that died while they waited are not used', async () => {
+  const directory = join(root, String(made + 1))
+  const mortal = newLaunchers(1)
   const git = createGit({ launchers: mortal })
+  await git.run('/nonexistent', { verb: 'version' })
+  let waiting: Process[] = []
+  for (; waiting.length === 0; await sleep(20))
+    waiting = (await familyOf(directory)).filter(({ words }) => words[3] === 'launcher')
+  for (const { pid } of waiting) process.kill(-pid, 'SIGKILL')
+  while ((await familyOf(directory)).some(({ pid }) => waiting.some((dead) => dead.pid === pid)))
+    await sleep(20)
+  // We may not have been told yet.
+  await sleep(50)
   assert.match(String((await git.run('/nonexistent', { verb: 'version' })).stdout), /^git version/)
   mortal.close()
 })
 
-test('those that wait end when they are closed, and with a process that is killed', async () => {
+test('git runs when the one who forks was killed, and those who waited for it', async () => {
+  const directory = join(root, String(made + 1))
+  const mortal = newLaunchers(1)
+  const git = createGit({ launchers: mortal })
+  const open = { verb: 'hash-object', options: ['--stdin'], stdin: 'open' } as const
+  const running = await git.start('/nonexistent', open)
+  let shells: Process[] = []
+  for (; shells.length < 2; await sleep(20))
+    shells = (await familyOf(directory)).filter(({ words }) => words.includes(directory))
+  for (const { pid } of shells) process.kill(pid, 'SIGKILL')
+  await assert.rejects(running.done, /killed by SIGKILL/)
+  assert.match(String((await git.run('/nonexistent', { verb: 'version' })).stdout), /^git version/)
+  mortal.close()
+})
+
+test('all of them end when they are closed, and with a process that is killed at any moment', async () => {
   const script = `
     const { createLaunchers } = await import(process.argv[1])
-    const launchers = createLaunchers({ ready: 2 })
-    launchers.take({ program: 'true', args: [], env: {} })
+    const launchers = createLaunchers({ directory: process.argv[2], ready: 2 })
+    const run = () => launchers.take({ program: 'true', args: [], env: {} }).then((child) => child?.once('close', run))
+    for (let i = 0; i < 4; i++) run()
     setInterval(() => {}, 1000)
     console.log('ready')
     process.once('SIGUSR2', () => launchers.close())
   `
   const here = new URL('./launchers.ts', import.meta.url).href
-  for (const signal of ['SIGUSR2', 'SIGKILL'] as const) {
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', script, here])
+  for (const signal of ['SIGUSR2', 'SIGKILL', 'SIGKILL'] as const) {
+    const directory = join(root, String(++made))
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', script, here, directory])
     try {
       await once(createInterface({ input: parent.stdout }), 'line')
-      let shells = await shellsOf(parent.pid)
-      for (; shells.length < 2; shells = await shellsOf(parent.pid)) await sleep(10)
-      assert.equal(shells.length, 2)
+      let shells: Process[] = []
+      for (; shells.length < 2; await sleep(20)) shells = await familyOf(directory)
       parent.kill(signal)
-      for (const shell of shells) while (await isAlive(shell)) await sleep(10)
+      for (const shell of shells) while (await isAlive(shell.pid)) await sleep(20)
+      while ((await familyOf(directory)).length > 0) await sleep(20)
     } finally {
       await end(parent)
     }
@@ -182,11 +233,11 @@ test('those that wait end when they are closed, and with a process that is kille
 test('a process without free descriptors is told that git cannot be started, and goes on', async () => {
   const script = `
     import { openSync } from 'node:fs'
-    const [launchersUrl, commandUrl] = process.argv.slice(1)
+    const [directory, launchersUrl, commandUrl] = process.argv.slice(1)
     const { createLaunchers } = await import(launchersUrl)
     const { createGit, GitError } = await import(commandUrl)
-    const launchers = createLaunchers({ ready: 2 })
-    launchers.take({ program: 'true', args: [], env: {} })
+    const launchers = createLaunchers({ directory, ready: 2 })
+    await launchers.take({ program: 'true', args: [], env: {} })
     const git = createGit({ launchers })
     const opened = []
     try {
@@ -200,6 +251,7 @@ test('a process without free descriptors is told that git cannot be started, and
   const limited = 'ulimit -n 100; exec "$@"'
   const child = spawn('/bin/sh', [
     ...['-c', limited, 'sh', process.execPath, '--input-type=module', '--eval', script],
+    join(root, 'without'),
     ...urls,
   ])
   const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
@@ -214,15 +266,37 @@ async function end(child: ChildProcess & { stdout: Readable }): Promise<void> {
   }
 }
 
-/** The shells that wait as children of a process. */
-async function shellsOf(pid: number | undefined, but: number[] = []): Promise<number[]> {
-  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).match(/\d+/g) ?? []
-  const found: number[] = []
-  for (const child of children.map(Number)) {
-    const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
-    if (command.endsWith('launcher\0') && !but.includes(child)) found.push(child)
+interface Process {
+  pid: number
+  parent: number
+  words: string[]
+}
+
+/** The shell that forks into this directory, those that wait for others, and all below. */
+async function familyOf(directory: string): Promise<Process[]> {
+  const all: Process[] = []
+  for (const name of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const words = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
+    const status = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '')
+    if (/^State:\s+Z/m.test(status)) continue
+    const parent = Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])
+    all.push({ pid: Number(name), parent, words: words.split('\0') })
   }
-  return found
+  const forks = all.filter(({ words }) => words[3] === 'forks' && words[4] === directory)
+  const family = new Set(forks.map(({ pid }) => pid))
+  // Twice, since a child may have the smaller number.
+  for (const { pid, parent } of [...all, ...all]) if (family.has(parent)) family.add(pid)
+  return all.filter(({ pid }) => family.has(pid))
+}
+
+/** Whether it has ended and its parent has not taken note. */
+function isForgotten(pid: string, { pid: parent }: Process): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return /^State:\s+Z/m.test(status) && status.includes(`\nPPid:\t${parent}\n`)
+  } catch {
+    return false
+  }
 }
 
 async function isAlive(pid: number): Promise<boolean> {

@@ -1,9 +1,8 @@
-// Starting a process takes Node some milliseconds in which it does nothing else, because the kernel copies the page
-// tables of all its memory. So a few shells are started ahead: one that is told what to run becomes it.
+// Git is started by a small shell (`forks.ts`), and a few shells are started ahead: one that is told what to run becomes
+// it, so that not even their start is waited for.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { createForks, type Fork } from './forks.ts'
 
 interface Launch {
   program: string
@@ -16,8 +15,8 @@ interface Launch {
 }
 
 export interface Launchers {
-  /** A process that becomes this program, or undefined when none is at hand or it cannot be told these arguments. */
-  take(launch: Launch): ChildProcessWithoutNullStreams | undefined
+  /** A process that becomes this program, or undefined when none is to be had or it cannot be told these arguments. */
+  take(launch: Launch): Promise<Fork | undefined>
   /** Ends those that wait. */
   close(): void
 }
@@ -25,12 +24,11 @@ export interface Launchers {
 const READY = 4
 /** Whoever has just taken one is in a hurry. */
 const REFILL_MS = 25
-/** When so many have ended while they waited, or could not be started, more would too, for some time. */
-const MAX_DEATHS = 5
-const RECOVERY_MS = 10_000
+/** Whoever waits for one for longer has it started otherwise. */
+const PATIENCE_MS = 2000
 
-// Nothing of what it is told is evaluated, and limits are numbers of our own. It reads no further than the last line, so what follows is the program's. One
-// that is told nothing, or only half, must not look as if the program had done its work.
+// Nothing of what it is told is evaluated, and limits are numbers of our own. It reads no further than the last line, so
+// what follows is the program's. One that is told nothing, or only half, must not look as if the program had done its work.
 const SCRIPT = `
 while IFS= read -r line; do
   case $line in
@@ -46,42 +44,72 @@ exit 127`
 /** A file that has no name can still be opened by this one, where there is such a thing. */
 const canOpenDescriptors = existsSync(`/proc/${process.pid}/fd`)
 
-/** `ready` is how many wait to be told, from the first time one is wanted: many a server runs no git for hours. */
-export function createLaunchers({ ready = READY }: { ready?: number } = {}): Launchers {
-  const waiting = new Set<ChildProcessWithoutNullStreams>()
+/**
+ * `directory` is for this process alone. `ready` is how many wait to be told, from the first time one is wanted: many a
+ * server runs no git for hours.
+ */
+export function createLaunchers({
+  directory,
+  ready = READY,
+}: {
+  directory: string
+  ready?: number
+}): Launchers {
+  const forks = createForks(directory, SCRIPT)
+  const waiting = new Set<Fork>()
+  /** Those who want one and have none yet, the first first. */
+  const wanted: ((fork: Fork | undefined) => void)[] = []
+  let starting = 0
   let refill: NodeJS.Timeout | undefined
-  let deaths = 0
   let isClosed = false
 
+  /** As many as are wanted, and so many more. */
+  function start(more: number): void {
+    while (!isClosed && waiting.size + starting < wanted.length + more) {
+      starting++
+      void forks.start().then((fork) => {
+        starting--
+        const give = wanted.shift()
+        if (give) give(fork)
+        else if (fork) wait(fork)
+      })
+    }
+  }
+
   function refillSoon(): void {
-    if (!isClosed) refill ??= setTimeout(fill, deaths < MAX_DEATHS ? REFILL_MS : RECOVERY_MS).unref()
+    if (isClosed) return
+    refill ??= setTimeout(() => {
+      refill = undefined
+      start(ready)
+    }, REFILL_MS).unref()
   }
 
-  function fill(): void {
-    refill = undefined
-    if (deaths >= MAX_DEATHS) deaths = 0
-    add()
-    if (waiting.size < ready) refillSoon()
+  function wait(fork: Fork): void {
+    if (isClosed) fork.stdin.end()
+    fork.keepAwake(false)
+    fork.once('close', () => waiting.delete(fork))
+    waiting.add(fork)
   }
 
-  function add(): void {
-    const child = startShell()
-    if (!child) {
-      deaths++
-      return
-    }
-    const drop = () => {
-      if (waiting.delete(child)) deaths++
-    }
-    child.on('exit', drop)
-    child.stdin.on('error', drop)
-    keepAwake(child, false)
-    waiting.add(child)
+  function next(): Promise<Fork | undefined> {
+    const [fork] = waiting
+    if (fork && waiting.delete(fork)) return Promise.resolve(fork)
+    return new Promise((resolve) => {
+      const impatient = setTimeout(() => give(undefined), PATIENCE_MS)
+      const give = (fork: Fork | undefined) => {
+        clearTimeout(impatient)
+        const at = wanted.indexOf(give)
+        if (at >= 0) wanted.splice(at, 1)
+        resolve(fork)
+      }
+      wanted.push(give)
+      start(0)
+    })
   }
 
   return {
-    take({ program, args, env, into, limits = [] }) {
-      if (into !== undefined && !canOpenDescriptors) return undefined
+    async take({ program, args, env, into, limits = [] }) {
+      if (isClosed || (into !== undefined && !canOpenDescriptors)) return undefined
       const lines = [
         ...(into === undefined ? [] : [`>/proc/${process.pid}/fd/${into}`]),
         ...limits.map((limit) => `!${limit}`),
@@ -89,19 +117,18 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
         ...[program, ...args].map((word) => `+${word}`),
       ]
       if (lines.some((line) => UNTELLABLE.test(line))) return undefined
-      const [child] = waiting
+      const fork = await next()
       refillSoon()
-      if (!child) return undefined
-      waiting.delete(child)
-      deaths = 0
-      keepAwake(child, true)
-      child.stdin.write(`${lines.join('\n')}\n\n`)
-      return child
+      fork?.keepAwake(true)
+      fork?.stdin.write(`${lines.join('\n')}\n\n`)
+      return fork
     },
     close() {
       isClosed = true
       clearTimeout(refill)
-      for (const child of waiting) child.stdin.end()
+      forks.close()
+      for (const give of [...wanted]) give(undefined)
+      for (const fork of waiting) fork.stdin.end()
       waiting.clear()
     },
   }
@@ -109,27 +136,3 @@ export function createLaunchers({ ready = READY }: { ready?: number } = {}): Lau
 
 /** A shell drops the one and ends its line at the other. */
 const UNTELLABLE = /[\0\n]/
-
-/** Undefined when there is no memory, process or descriptor left. Node tells some of it at once and some later. */
-function startShell(): ChildProcessWithoutNullStreams | undefined {
-  try {
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'launcher'], {
-      cwd: '/',
-      env: { LC_ALL: 'C' },
-      stdio: 'pipe',
-      // A group of its own, so that helpers of the program end together with it.
-      detached: true,
-    })
-    child.on('error', () => {})
-    return child.pid === undefined ? undefined : child
-  } catch {
-    return undefined
-  }
-}
-
-/** One that only waits keeps neither this process from ending nor a test. */
-function keepAwake(child: ChildProcessWithoutNullStreams, awake: boolean): void {
-  const how = awake ? 'ref' : 'unref'
-  child[how]()
-  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket)[how]()
-}
