@@ -54,7 +54,7 @@ onEachDatabase('killing the server while extensions run', (create) => {
     return [...text.matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0)
   }
   const endedHere = () => metric(/^trellis_runs_total\{.*\} (\d+)/gm)
-  const unended = () => metric(/^trellis_runs_(?:queued|running) (\d+)/gm)
+  const unended = () => metric(/^trellis_runs_(?:queued|running|sleeping)(?:\{.*\})? (\d+)/gm)
   const daemon = async (): Promise<Daemon> => (await ok('daemons/list', { name })).items[0]
 
   /** Sets off runs until all are, or the server is gone. */

@@ -70,7 +70,7 @@ describe('two processes that run extensions', () => {
   const endedIn = (server: ServerProcess) => metric(server, /^trellis_runs_total\{.*\} (\d+)/gm)
   const isQuiet = async () => {
     const { items }: { items: Daemon[] } = await ok('daemons/list', {})
-    const unended = await metric(two, /^trellis_runs_(?:queued|running) (\d+)/gm)
+    const unended = await metric(two, /^trellis_runs_(?:queued|running|sleeping)(?:\{.*\})? (\d+)/gm)
     return unended === 0 && items.every(({ pendingEventCount }) => pendingEventCount === 0)
   }
   const seqsSent = () => receiver.received.map(({ body }): number => JSON.parse(body).seq)

@@ -184,7 +184,7 @@ async function startGuide(forbidden: string) {
       [`${here}/to-metadata`]: notPublic,
       [`${here}/to-server`]: notPublic,
       [`${here}/to-localhost`]: notPublic,
-      [`${here}/to-file`]: 'BAD_REQUEST: Bad request at 0.url: Only http and https URLs can be fetched',
+      [`${here}/to-file`]: 'BAD_REQUEST: Bad request: 0.url: Only http and https URLs can be fetched',
       [`${here}/to-stranger`]: notGranted('example.com'),
       [`${here}/to-itself`]: failed('there are more than 5 redirects'),
       [`${here}/endless`]: failed('the answer has more than 8388608 bytes'),

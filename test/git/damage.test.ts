@@ -120,7 +120,7 @@ onEachDatabase('a damaged pack', (create) => {
         )
         await host.filled('bad')
         pack = await onlyPack(host)
-        assert.deepEqual(await (await fetch(`${host.app.url}/readyz`)).json(), { status: 'ready' })
+        assert.equal((await fetch(`${host.app.url}/readyz`)).status, 200)
       }
       await rename(pack, `${pack}.away`)
       await using app = await startTestApp(database, { TRELLIS_DATA: data })
@@ -134,7 +134,7 @@ onEachDatabase('a damaged pack', (create) => {
       await app.background.run('pack scrub')
       await rename(`${pack}.away`, pack)
       await app.background.run('pack survey')
-      assert.deepEqual(await (await fetch(`${app.url}/readyz`)).json(), { status: 'ready' })
+      assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
     } finally {
       await database.drop()
       sandbox.remove()

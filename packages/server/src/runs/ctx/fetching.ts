@@ -123,6 +123,7 @@ export function createFetching({ egress }: { egress: Egress }) {
     methods: {
       fetch: {
         needs: NET,
+        isAway: true,
         async perform({ run, args, signal }) {
           const request = parseRequest(args[0])
           const count = (counts.get(run) ?? 0) + 1

@@ -13,10 +13,15 @@ import type { RunRow } from '../store.ts'
 import { isFetchFailed } from './fetching.ts'
 import type { CtxMethod, CtxMethods } from './methods.ts'
 
-/** Calls that are under way at once, in this process and for one organization. Others wait. */
-const CALLS = 64
-const CALLS_PER_ORG = 16
-const MAX_WAITING = 1_000
+/**
+ * Calls that are under way at once, in this process and for one organization; others wait. Few, because each takes the
+ * one thread from everybody else. Those that wait for somebody elsewhere take nothing.
+ */
+const CALLS = { size: 64, perOwner: 4, maxWaiting: 1_000 }
+const CALLS_AWAY = { size: 64, perOwner: 16, maxWaiting: 1_000 }
+/** What a run asks beyond this has a rest after each call, as long as the call: to ask and ask is to take half of the time. */
+const EASY_CALLS = 200
+const LONGEST_REST_MS = 25
 /** Of one run. */
 export const MAX_CALLS = 100_000
 const MOST_ISSUES = 5
@@ -35,7 +40,8 @@ interface HostDeps {
  * and then goes where the operation of the same name goes, as a caller who may do no more than that.
  */
 export function createCtxHosts({ db, orgs, repos, methods, journals, complain }: HostDeps) {
-  const places = createPlaces({ size: CALLS, perOwner: CALLS_PER_ORG, maxWaiting: MAX_WAITING })
+  const here = createPlaces(CALLS)
+  const away = createPlaces(CALLS_AWAY)
 
   async function callerFor(run: RunRow, repo: RepoRow, writes: boolean): Promise<Caller> {
     const org = await orgs.find(db, repo.org_id)
@@ -52,20 +58,30 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
     }
   }
 
-  async function perform(
-    run: RunRow,
-    method: CtxMethod,
-    args: readonly unknown[],
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  interface Asked {
+    run: RunRow
+    method: CtxMethod
+    args: readonly unknown[]
+    /** One of those that a run asks for after many. */
+    isLate: boolean
+  }
+
+  async function perform({ run, method, args, isLate }: Asked, signal: AbortSignal): Promise<unknown> {
     const repo = await repos.find(run.repo_id)
     if (!repo) throw new Fault('REPO_NOT_FOUND', { name: '' })
     const owner = { id: run.org_id, isProvisional: repo.expires_at !== null }
-    using _place = await places.acquire(owner, signal)
-    const caller = await callerFor(run, repo, method.writes ?? false)
-    // Asked here for all, because not each of them writes to the repository itself.
-    if (method.writes) repos.requireWritable(caller, repo)
-    return method.perform({ run, repo, caller, args, signal })
+    const place = await (method.isAway ? away : here).acquire(owner, signal)
+    const begun = performance.now()
+    try {
+      const caller = await callerFor(run, repo, method.writes ?? false)
+      // Asked here for all, because not each of them writes to the repository itself.
+      if (method.writes) repos.requireWritable(caller, repo)
+      return await method.perform({ run, repo, caller, args, signal })
+    } finally {
+      const took = performance.now() - begun
+      if (isLate && !method.isAway) setTimeout(place.release, Math.min(took, LONGEST_REST_MS)).unref()
+      else place.release()
+    }
   }
 
   /** What a module may know of a failure. */
@@ -101,7 +117,7 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
           if (!hold.isHeld()) throw new Error('The run is in other hands')
           try {
             if (journal && name.startsWith('step.')) return await journal.call(name, args, signal)
-            return await perform(run, methodFor(name), args, signal)
+            return await perform({ run, method: methodFor(name), args, isLate: count > EASY_CALLS }, signal)
           } catch (error) {
             throw inItsWords(run, error, signal)
           }

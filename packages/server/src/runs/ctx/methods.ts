@@ -19,6 +19,8 @@ export interface CtxMethod {
   needs: string
   /** Changes something. */
   writes?: boolean
+  /** Waits for somebody elsewhere, most of its time. */
+  isAway?: boolean
   /** What is thrown where it was not granted; in general that it is forbidden. */
   refusal?(): Fault
   perform(call: CtxCall): Promise<unknown>

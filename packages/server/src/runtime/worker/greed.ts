@@ -2,7 +2,7 @@ import type { Workerd } from './workerd.ts'
 
 /** How long a process is watched, and for what part of that it may compute, before all others go first. */
 const WATCHED_MS = 1_000
-const SHARE = 0.5
+const SHARE = 0.15
 
 /** What computes for long has the time that others leave: theirs is over soon, and nobody waits for it in vain. */
 export function createGreed(workerd: Pick<Workerd, 'cpuMs' | 'setGreedy'>) {
