@@ -191,13 +191,10 @@ onEachDatabase('daemons', (create) => {
     assert.deepEqual([resumed.status, resumed.failures, resumed.quarantinedUntil], ['active', 0, null])
     await settled('fails', 'succeeded')
     const runs = (await wakes('fails', 7)).filter(({ trigger }) => trigger === 'daemon')
-    assert.deepEqual(inputs(runs), [
-      'events 1 2',
-      'events 1 2',
-      'events 1 2 3',
-      'events 1 2 3',
-      'events 1 2 3',
-    ])
+    const [first, ...others] = inputs(runs)
+    // It may have been woken before the second was written.
+    assert.match(first ?? '', /^events 1( 2)?$/)
+    assert.deepEqual(others, ['events 1 2', 'events 1 2 3', 'events 1 2 3', 'events 1 2 3'])
     assert.deepEqual(await daemonEvents('fails'), [
       'daemon.woken events',
       'daemon.woken events',

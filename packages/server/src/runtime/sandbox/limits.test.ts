@@ -66,7 +66,7 @@ describe('a run in the sandbox that takes too much', { concurrency: true }, () =
       ['told: It took longer than 1 s', 'asked'],
     )
     assert.equal(ran[2]?.outcome.kind === 'ended' && ran[2].outcome.error, 'It was cancelled')
-    assert.deepEqual(ran[3]?.outcome, { ...late, exitCode: 1 })
+    assert.deepEqual(ran[3]?.outcome, { ...late('300 ms'), exitCode: 1 })
     await gone(mark)
   })
 
