@@ -52,6 +52,16 @@ export async function takeSnapshot(database: TestDatabase, data: string): Promis
   }
 }
 
+/** Those that wait, run or sleep, all counted in the same moment. */
+export async function countUnended(database: TestDatabase, data: string): Promise<number> {
+  const [row] = await read<{ count: number }>(
+    database,
+    data,
+    'select count(*) as count from runs where ended_at is null',
+  )
+  return row?.count ?? 0
+}
+
 async function read<Row extends object>({ url }: TestDatabase, data: string, query: string): Promise<Row[]> {
   if (!url) {
     using sqlite = new DatabaseSync(join(data, 'trellis.db'), { timeout: 10_000 })

@@ -10,7 +10,7 @@ import { installBubblewrap, onEachDatabase, type TestDatabase } from '@trellis/s
 import { createSandbox, type Sandbox, type ServerProcess, startServer, until } from '../git/harness.ts'
 import { type Ask, askToEnd, askToWait, chooseWays, files } from './mixed-runs.ts'
 import { type Accounts, assertAgree, assertHeard, assertSetOffOnce, readAccounts } from './run-accounts.ts'
-import { type Snapshot, takeSnapshot } from './run-snapshots.ts'
+import { countUnended, type Snapshot, takeSnapshot } from './run-snapshots.ts'
 
 /** Set RUNS_CRASH_ROUNDS and RUNS_CRASH_RUNS to try it for longer and with more, and CRASH_LOG to a file to follow it. */
 const ROUNDS = Number(process.env.RUNS_CRASH_ROUNDS ?? 1)
@@ -49,12 +49,11 @@ onEachDatabase('killing the server while extensions run', (create) => {
     assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`)
     return body
   }
-  const metric = async (pattern: RegExp): Promise<number> => {
+  const endedHere = async (): Promise<number> => {
     const text = await (await fetch(`${server.url}/metrics`)).text()
-    return [...text.matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0)
+    return [...text.matchAll(/^trellis_runs_total\{.*\} (\d+)/gm)].reduce((sum, [, n]) => sum + Number(n), 0)
   }
-  const endedHere = () => metric(/^trellis_runs_total\{.*\} (\d+)/gm)
-  const unended = () => metric(/^trellis_runs_(?:queued|running|sleeping)(?:\{.*\})? (\d+)/gm)
+  const unended = () => countUnended(database, data)
   const daemon = async (): Promise<Daemon> => (await ok('daemons/list', { name })).items[0]
 
   /** Sets off runs until all are, or the server is gone. */
