@@ -17,10 +17,10 @@ import type { CtxMethod, CtxMethods } from './methods.ts'
  * Calls that are under way at once, in this process and for one organization; others wait. Few, because each takes the
  * one thread from everybody else. Those that wait for somebody elsewhere take nothing.
  */
-const CALLS = { size: 64, perOwner: 4, maxWaiting: 1_000 }
+const CALLS = { size: 64, perOwner: 2, maxWaiting: 1_000 }
 const CALLS_AWAY = { size: 64, perOwner: 16, maxWaiting: 1_000 }
 /** What a run asks beyond this has a rest after each call, as long as the call: to ask and ask is to take half of the time. */
-const EASY_CALLS = 200
+const EASY_CALLS = 100
 const LONGEST_REST_MS = 25
 /** Of one run. */
 export const MAX_CALLS = 100_000

@@ -1,8 +1,8 @@
 import type { Workerd } from './workerd.ts'
 
 /** How long a process is watched, and for what part of that it may compute, before all others go first. */
-const WATCHED_MS = 1_000
-const SHARE = 0.15
+const WATCHED_MS = 500
+const SHARE = 0.2
 
 /** What computes for long has the time that others leave: theirs is over soon, and nobody waits for it in vain. */
 export function createGreed(workerd: Pick<Workerd, 'cpuMs' | 'setGreedy'>) {
@@ -29,11 +29,9 @@ export function createGreed(workerd: Pick<Workerd, 'cpuMs' | 'setGreedy'>) {
       workerd.setGreedy(true)
     },
 
-    /** When nobody is there any more. False if it stays behind. */
-    end(): boolean {
-      const isAsBefore = !isGreedy || workerd.setGreedy(false)
-      isGreedy = false
-      return isAsBefore
+    /** From then on it stays behind, until it is to end. */
+    get isGreedy() {
+      return isGreedy
     },
   }
 }

@@ -95,7 +95,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   function end(why: Doom): void {
     doom ??= why
     // So that it is gone soon.
-    greed.end()
+    if (greed.isGreedy) workerd.setGreedy(false)
     workerd.kill()
   }
 
@@ -194,7 +194,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         idleSince = performance.now()
         cpuMs = workerd.cpuMs()
         watchEvery(IDLE_LOOK_MS)
-        if (!greed.end()) house.isLeaving = true
+        if (greed.isGreedy) house.isLeaving = true
       }
     },
     suspect,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const SAID_CHARACTERS = 4_000
 /** workerd closes a connection that has been idle for five seconds. */
 const IDLE_CONNECTION_MS = 3_000
 /** The server comes first, and with it everybody who runs nothing; then those who take little. */
-const NICENESS = { usual: 5, greedy: 15 }
+const NICENESS = { usual: 5, greedy: 19 }
 /** Of processor time, as the kernel counts it. */
 const TICK_MS = 10
 
@@ -34,8 +34,8 @@ export interface Workerd {
   /** What it uses, where the system tells. */
   memoryMb(): number | undefined
   cpuMs(): number | undefined
-  /** Lets all others go first, or not any more; false when the system does not let it. */
-  setGreedy(isGreedy: boolean): boolean
+  /** Lets all others go first, or not any more. */
+  setGreedy(isGreedy: boolean): void
 }
 
 interface Answer {
@@ -133,9 +133,12 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
         ? undefined
         : (Number(user) + Number(system)) * TICK_MS
     },
-    setGreedy: (isGreedy) =>
-      pid !== undefined &&
-      threadsOf(pid).every((thread) => setNiceness(thread, isGreedy ? NICENESS.greedy : NICENESS.usual)),
+    setGreedy(isGreedy) {
+      if (pid === undefined) return
+      const niceness = isGreedy ? NICENESS.greedy : NICENESS.usual
+      for (const thread of threadsOf(pid)) setNiceness(thread, niceness)
+      setNicenessOfSession(pid, niceness)
+    },
   }
 }
 
@@ -154,12 +157,23 @@ async function listening(child: ChildProcess, exited: Promise<Exit>, startMs: nu
 }
 
 /** Of one thread, and of what it starts. Only root may take back that it was raised. */
-function setNiceness(thread: number, niceness: number): boolean {
+function setNiceness(thread: number, niceness: number): void {
   try {
     setPriority(thread, niceness)
-    return true
   } catch {
-    return false
+    // It has ended, or has to stay as it is.
+  }
+}
+
+/**
+ * Where the kernel groups processes by session (`sched_autogroup_enabled`, as most do), being nice counts only among those
+ * of the same one, and each of these has its own.
+ */
+function setNicenessOfSession(pid: number, niceness: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
+  } catch {
+    // There is no such thing, or it has ended, or has to stay as it is.
   }
 }
 
