@@ -166,7 +166,11 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   async function wait(wanted: Wanted, signal: AbortSignal): Promise<House> {
     const { promise, resolve, reject } = Promise.withResolvers<House>()
     const waiter: Waiter = { ...wanted, resolve }
-    const giveUp = () => reject(new NoProcess('No process came free'))
+    const giveUp = () => {
+      // At once: what comes free in this moment is to be somebody else's.
+      waiters.delete(waiter)
+      reject(new NoProcess('No process came free'))
+    }
     const timer = setTimeout(giveUp, waitMs)
     signal.addEventListener('abort', giveUp, { once: true })
     waiters.add(waiter)
