@@ -17,7 +17,7 @@ import type { CtxMethod, CtxMethods } from './methods.ts'
  * Calls that are under way at once, in this process and for one organization; others wait. Few, because each takes the
  * one thread from everybody else. Those that wait for somebody elsewhere take nothing.
  */
-const CALLS = { size: 64, perOwner: 2, maxWaiting: 1_000 }
+const CALLS = { size: 64, perOwner: 2, forProvisional: 4, perProvisional: 1, maxWaiting: 1_000 }
 const CALLS_AWAY = { size: 64, perOwner: 16, maxWaiting: 1_000 }
 /** What a run asks beyond this has a rest after each call, as long as the call: to ask and ask is to take half of the time. */
 const EASY_CALLS = 100
