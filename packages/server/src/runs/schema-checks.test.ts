@@ -5,8 +5,8 @@ import { createSchemaChecks } from './schema-checks.ts'
 
 describe('values held against schemas', () => {
   const checks = useInSuite(async (made) => made.adopt(createSchemaChecks(), (made) => made.close()))
-  const check = (schema: object, value: unknown) =>
-    checks.check({ id: 'org_1' }, { schema: JSON.stringify(schema), value: JSON.stringify(value) })
+  const check = (schema: object, value: unknown, id = 'org_1') =>
+    checks.check({ id }, { schema: JSON.stringify(schema), value: JSON.stringify(value) })
 
   it('tell the first problem at its place, in both drafts', async () => {
     const schema = { properties: { a: { type: 'array', items: { type: 'integer' } } }, required: ['a'] }
@@ -34,5 +34,18 @@ describe('values held against schemas', () => {
     const many = Array.from({ length: 60_000 }, (_, i) => ({ i }))
     assert.match((await check({ uniqueItems: true }, many)) ?? '', /takes too much/)
     assert.equal(await check({ type: 'integer' }, 1), undefined)
+  })
+
+  it('wait for those of somebody whose checks take long only once', async () => {
+    const many = Array.from({ length: 60_000 }, (_, i) => ({ i }))
+    const order: string[] = []
+    const slow = [1, 2].map((n) =>
+      check({ uniqueItems: true }, many, 'org_slow').then(() => order.push(`slow ${n}`)),
+    )
+    await check({ type: 'integer' }, 1, 'org_quick').then(() => order.push('quick'))
+    await slow[0]
+    await check({ type: 'integer' }, 1, 'org_quick').then(() => order.push('quick'))
+    await Promise.all(slow)
+    assert.deepEqual(order, ['slow 1', 'quick', 'quick', 'slow 2'])
   })
 })

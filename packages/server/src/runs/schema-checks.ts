@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { createPlaces, type PlaceOwner } from '../platform/places.ts'
+import { createRecent } from '../platform/recent.ts'
 
 /** Both are JSON. */
 export interface SchemaQuestion {
@@ -15,11 +16,48 @@ export interface SchemaAnswer {
 const LONGEST_MS = 2_000
 const LOOK_EVERY_MS = 250
 const PATIENCE_MS = 30_000
+/** Whoever had one checked that took this long is not let in front of others again, for some time. */
+const SLOW_MS = 250
+const SLOW_FOR_MS = 10 * 60_000
+const MOST_SLOW = 10_000
 
 export type SchemaChecks = ReturnType<typeof createSchemaChecks>
 
-/** Holds values against schemas, in a thread of its own: what takes too long ends with it, and holds up no request. */
+/**
+ * Holds values against schemas, in threads of its own: what takes too long ends with its thread, and holds up no request.
+ * Organizations whose checks take long have one for themselves, so that others wait for one of them at most once.
+ */
 export function createSchemaChecks() {
+  const quick = createLane()
+  const slow = createLane()
+  /** Since when an organization is slow. */
+  const slowSince = createRecent<string, number>({ maxEntries: MOST_SLOW })
+  const isSlow = ({ id }: PlaceOwner) =>
+    performance.now() - (slowSince.get(id) ?? Number.NEGATIVE_INFINITY) < SLOW_FOR_MS
+
+  return {
+    /** What is wrong with the value, or undefined. */
+    async check(owner: PlaceOwner, question: SchemaQuestion): Promise<string | undefined> {
+      const checked =
+        (await quick.check(owner, question, () => !isSlow(owner))) ??
+        (await slow.check(owner, question, () => true))
+      if (checked && checked.ms >= SLOW_MS) slowSince.set(owner.id, performance.now())
+      return checked?.problem
+    },
+
+    async close(): Promise<void> {
+      await Promise.all([quick.close(), slow.close()])
+    },
+  }
+}
+
+interface Checked {
+  problem?: string | undefined
+  ms: number
+}
+
+/** One after the other, of one organization after the other. */
+function createLane() {
   const places = createPlaces({ size: 1 })
   let idle: Worker | undefined
 
@@ -49,16 +87,27 @@ export function createSchemaChecks() {
   }
 
   return {
-    /** What is wrong with the value, or undefined. */
-    async check(owner: PlaceOwner, question: SchemaQuestion): Promise<string | undefined> {
+    /** What is wrong with the value, and how much of a processor it took to find out. */
+    async check(
+      owner: PlaceOwner,
+      question: SchemaQuestion,
+      /** Asked before it waits, and again when it has. */
+      mayEnter: () => boolean,
+    ): Promise<Checked | undefined> {
+      if (!mayEnter()) return undefined
       using _place = await places.acquire(owner)
+      if (!mayEnter()) return undefined
       const worker = idle ?? (await start())
       idle = undefined
+      const before = await cpuMs(worker)
       worker.postMessage(question)
       const answer = await next<SchemaAnswer>(worker, LONGEST_MS)
-      if (answer) idle = worker
-      else await worker.terminate()
-      return answer ? answer.problem : 'to hold it against the schema takes too much'
+      if (!answer) {
+        await worker.terminate()
+        return { problem: 'to hold it against the schema takes too much', ms: LONGEST_MS }
+      }
+      idle = worker
+      return { ...answer, ms: (await cpuMs(worker)) - before }
     },
 
     async close(): Promise<void> {
