@@ -75,14 +75,12 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       signal: AbortSignal,
     ): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      return repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const oid = await revisions.commitIn(objects, repo, input.ref)
-          const commit = await objects.findCommit(oid)
-          if (!commit) throw missing(repo, input.ref)
-          return presentCommit({ oid, ...commit })
-        }),
-      )
+      return repositories.withObjects(repo, signal, async (objects) => {
+        const oid = await revisions.commitIn(objects, repo, input.ref)
+        const commit = await objects.findCommit(oid)
+        if (!commit) throw missing(repo, input.ref)
+        return presentCommit({ oid, ...commit })
+      })
     },
 
     async getTree(
@@ -94,27 +92,25 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const repo = await repos.open(caller, input.name, 'repo:read')
       const place = readPlace(input.cursor)
       const offset = place?.offset ?? 0
-      return repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const commit = place?.oid ?? (await revisions.commitIn(objects, repo, input.ref))
-          const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
-          if (!entries) throw missing(repo, path ?? commit)
-          const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
-          const end = offset + page.length
-          return {
-            commit,
-            items: page.map(({ name, mode, type, oid, size }) => ({
-              name,
-              path: path ? `${path}/${name}` : name,
-              mode,
-              type,
-              oid,
-              ...(size !== undefined && { size }),
-            })),
-            nextCursor: end < entries.length ? writePlace({ oid: commit, offset: end }) : null,
-          }
-        }),
-      )
+      return repositories.withObjects(repo, signal, async (objects) => {
+        const commit = place?.oid ?? (await revisions.commitIn(objects, repo, input.ref))
+        const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
+        if (!entries) throw missing(repo, path ?? commit)
+        const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
+        const end = offset + page.length
+        return {
+          commit,
+          items: page.map(({ name, mode, type, oid, size }) => ({
+            name,
+            path: path ? `${path}/${name}` : name,
+            mode,
+            type,
+            oid,
+            ...(size !== undefined && { size }),
+          })),
+          nextCursor: end < entries.length ? writePlace({ oid: commit, offset: end }) : null,
+        }
+      })
     },
 
     /** A directory, with everything below it when `recursive`. Without those parts that are other repositories. */
@@ -125,26 +121,24 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
     ): Promise<ListedEntry[]> {
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
-      return repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const commit = await revisions.commitIn(objects, repo, input.ref)
-          const found: ListedEntry[] = []
-          const pending = [path]
-          for (let at = pending.shift(), isFirst = true; isFirst || at; at = pending.shift()) {
-            const entries = await objects.findDirectory(commit, at).catch(refuseLarge)
-            if (!entries && isFirst) throw missing(repo, at ?? commit)
-            isFirst = false
-            for (const { name, type, oid, size } of await objects.addSizes(entries ?? [])) {
-              if (type !== 'blob' && type !== 'tree') continue
-              const below = (at ? `${at}/${name}` : name) as TreePath
-              found.push({ path: below, type, oid, ...(size !== undefined && { size }) })
-              if (type === 'tree' && input.recursive) pending.push(below)
-            }
-            if (found.length > MAX_LISTED) refuseLong(found.length)
+      return repositories.withObjects(repo, signal, async (objects) => {
+        const commit = await revisions.commitIn(objects, repo, input.ref)
+        const found: ListedEntry[] = []
+        const pending = [path]
+        for (let at = pending.shift(), isFirst = true; isFirst || at; at = pending.shift()) {
+          const entries = await objects.findDirectory(commit, at).catch(refuseLarge)
+          if (!entries && isFirst) throw missing(repo, at ?? commit)
+          isFirst = false
+          for (const { name, type, oid, size } of await objects.addSizes(entries ?? [])) {
+            if (type !== 'blob' && type !== 'tree') continue
+            const below = (at ? `${at}/${name}` : name) as TreePath
+            found.push({ path: below, type, oid, ...(size !== undefined && { size }) })
+            if (type === 'tree' && input.recursive) pending.push(below)
           }
-          return found
-        }),
-      )
+          if (found.length > MAX_LISTED) refuseLong(found.length)
+        }
+        return found
+      })
     },
 
     async getBlob(
@@ -157,17 +151,15 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
-      return repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const commit = path && (await revisions.commitIn(objects, repo, input.ref))
-          const entry = commit && (await objects.findAt(commit, path))
-          const oid = commit ? entry?.oid : parseOid(wanted)
-          const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
-          if (entry && entry.type === 'blob' && !bytes) throw new ObjectMissing(oid)
-          if (!oid || !bytes) throw missing(repo, wanted)
-          return { oid, size: bytes.length, ...encode(bytes) }
-        }),
-      )
+      return repositories.withObjects(repo, signal, async (objects) => {
+        const commit = path && (await revisions.commitIn(objects, repo, input.ref))
+        const entry = commit && (await objects.findAt(commit, path))
+        const oid = commit ? entry?.oid : parseOid(wanted)
+        const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
+        if (entry && entry.type === 'blob' && !bytes) throw new ObjectMissing(oid)
+        if (!oid || !bytes) throw missing(repo, wanted)
+        return { oid, size: bytes.length, ...encode(bytes) }
+      })
     },
 
     async compare(

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type BranchName, branchRef, type Oid, type RefName } from '../git/names.ts'
+import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
 import { type QuarantinedRepo, withQuarantine } from '../git/packs/intake.ts'
 import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
@@ -108,6 +109,13 @@ export function createRepositories(deps: RepositoriesDeps) {
     openLeased,
     contents,
     withGit,
+
+    /** Reads objects of the repository, for as long as `use` takes. */
+    withObjects: <T>(
+      repo: RepoRow,
+      signal: AbortSignal | undefined,
+      use: (objects: ObjectReader) => Promise<T>,
+    ): Promise<T> => withGit(repo, signal, (opened) => withObjects(opened, use)),
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {

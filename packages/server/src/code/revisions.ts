@@ -1,5 +1,5 @@
 import { type Oid, parseRevision } from '../git/names.ts'
-import { ObjectMissing, type ObjectReader, resolveRevision, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, type ObjectReader, resolveRevision } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Repositories } from './repositories.ts'
@@ -35,8 +35,6 @@ export function createRevisions({ repositories }: { repositories: Repositories }
 
     /** For those who look at nothing else. */
     commitAt: (repo: RepoRow, revision: string | undefined, signal: AbortSignal): Promise<Oid> =>
-      repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, (objects) => commitIn(objects, repo, revision)),
-      ),
+      repositories.withObjects(repo, signal, (objects) => commitIn(objects, repo, revision)),
   }
 }

@@ -1,7 +1,7 @@
 import type { Runtime } from '@trellis/contract'
 import type { Repositories } from '../code/repositories.ts'
 import { type Oid, parseTreePath } from '../git/names.ts'
-import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
+import type { ObjectReader } from '../git/objects/reader.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
@@ -111,7 +111,7 @@ export function createBuilds(deps: {
       try {
         while (!isDone()) {
           using _slot = await pool.acquire(owner, signal)
-          await repositories.withGit(repo, signal, (opened) => withObjects(opened, buildSome))
+          await repositories.withObjects(repo, signal, buildSome)
         }
       } catch (error) {
         hasFailed = true
@@ -184,16 +184,14 @@ export function createBuilds(deps: {
     const found = new Map(rows.map((row) => [row, fitting.get(keyOf(row))]))
     const unknown = rows.filter((row) => found.get(row) === undefined)
     if (unknown.length > 0)
-      await repositories.withGit(repo, signal, (opened) =>
-        withObjects(opened, async (objects) => {
-          const isThere = createLookup(objects, commit)
-          for (const row of unknown) {
-            const isFitting = await isThere(JSON.parse(row.outside) as Outside)
-            fitting.set(keyOf(row), isFitting)
-            found.set(row, isFitting)
-          }
-        }),
-      )
+      await repositories.withObjects(repo, signal, async (objects) => {
+        const isThere = createLookup(objects, commit)
+        for (const row of unknown) {
+          const isFitting = await isThere(JSON.parse(row.outside) as Outside)
+          fitting.set(keyOf(row), isFitting)
+          found.set(row, isFitting)
+        }
+      })
     return (row) => found.get(row) === true
   }
 

@@ -1,6 +1,6 @@
 import type { Repositories } from '../code/repositories.ts'
 import type { Oid } from '../git/names.ts'
-import { ObjectTooLarge, withObjects } from '../git/objects/reader.ts'
+import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Builds, Built, Module } from './builds.ts'
@@ -43,7 +43,7 @@ export function createSurveys({
     const known = commits.recall(commit)
     if (known) return known
     return repositories
-      .withGit(repo, signal, (opened) => withObjects(opened, (objects) => commits.read(objects, commit)))
+      .withObjects(repo, signal, (objects) => commits.read(objects, commit))
       .catch((error: unknown) => {
         if (!(error instanceof ObjectTooLarge)) throw error
         const { limit, size: observed } = error
