@@ -107,6 +107,14 @@ onEachDatabase('runs that are asked for', (create) => {
       assert.match(answer.body.data.reason, /^input_invalid/)
     }
     assert.deepEqual((await world.run('tools', 'nothing', null)).input, {})
+    // A number that would come back as null.
+    const response = await fetch(`${world.app.url}/api/v1/runs/dispatch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${world.token}` },
+      body: '{"name": "tools", "extension": "nothing", "input": {"list": [null, {"n": -1e400}]}}',
+    })
+    const { data } = (await response.json()) as { data: { reason: string } }
+    assert.match(data.reason, /^input_invalid: it has a number beyond/)
     const large = { n: 1, text: 'x'.repeat(1024 * 1024 - 100) }
     assert.equal(
       (await world.call('runs/dispatch', { name: 'tools', extension: 'add', input: large })).status,

@@ -74,6 +74,8 @@ export function createDispatching(deps: DispatchingDeps) {
     if (json === undefined) throw rejected('input_invalid: it is nested too deeply')
     if (Buffer.byteLength(json) > MAX_INPUT_BYTES)
       throw rejected(`input_invalid: it has more than ${MAX_INPUT_BYTES} bytes`)
+    if (json.includes('null') && hasLostNumber(input))
+      throw rejected('input_invalid: it has a number beyond what can be kept, which is about 1.8e308')
     if (target.inputSchema === undefined) return json
     const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
     const problem = await checks.check(owner, { schema: target.inputSchema, value: json })
@@ -120,6 +122,17 @@ export function createDispatching(deps: DispatchingDeps) {
 }
 
 export const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
+
+/** `1e400` is a number in JSON, and infinite when it has been read: written again it would be null. */
+function hasLostNumber(input: unknown): boolean {
+  const open = [input]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next === 'number' && !Number.isFinite(next)) return true
+    if (typeof next === 'object' && next !== null) for (const one of Object.values(next)) open.push(one)
+  }
+  return false
+}
 
 /** Null says the same as nothing. Undefined for what goes too deep. */
 function jsonOf(input: unknown): string | undefined {

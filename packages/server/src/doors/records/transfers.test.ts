@@ -64,6 +64,13 @@ onEachDatabase('rows as lines', (create) => {
     assert.deepEqual(await again.json(), { imported: 1234 })
   })
 
+  it('are refused in the words of the operations', async () => {
+    const name = await promoted()
+    const response = await ask('export', JSON.stringify({ name, record: 7 }))
+    const { data } = (await response.json()) as { data: unknown }
+    assert.deepEqual(data, { issues: [{ path: ['record'], message: 'Must be a string' }] })
+  })
+
   it('stop at a line that is wrong, which is named, and say what was added before', async () => {
     const wrong: [title: string, line: string, path: unknown[]][] = [
       ['no JSON', '{', [152]],

@@ -4,6 +4,7 @@ import type * as z from 'zod'
 import type { Caller } from '../../access/caller.ts'
 import { Fault, invalid } from '../../platform/fault.ts'
 import { createPlaces } from '../../platform/places.ts'
+import { shapeWords } from '../../platform/shape-words.ts'
 import type { RecordsService } from '../../records/service.ts'
 import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
@@ -133,7 +134,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
 }
 
 function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: shapeWords })
   if (result.success) return result.data
   throw new Fault('BAD_REQUEST', {
     issues: result.error.issues.map(({ path, message }) => ({ path: path.map(String), message })),
