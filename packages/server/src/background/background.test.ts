@@ -8,6 +8,7 @@ import type { Database, Schema } from '../schema.ts'
 import { createSqlite, onEachDatabase, useDatabase } from '../testing/index.ts'
 import { startBackground } from './background.ts'
 import { createBell } from './bell.ts'
+import { createDesk } from './desk.ts'
 import { createHints, hinted } from './hinted.ts'
 import { leased } from './leased.ts'
 import { periodic } from './periodic.ts'
@@ -274,5 +275,56 @@ onEachDatabase('background work of several processes', (create) => {
     await until(() => items.size === 0)
     assert.deepEqual(worked.toSorted(), ['quick x', 'quick y', 'quick z', 'stuck x', 'stuck y'])
     await Promise.all([quick.stop(), stuck.stop()])
+  })
+
+  it('is handed what somebody makes for it, takes nothing meanwhile, and waits for that when it stops', async () => {
+    const worked: string[] = []
+    let claims = 0
+    const bell = createBell()
+    const desk = createDesk<{ id: string }>()
+    const handed = leased<{ id: string }>({
+      name: 'handed',
+      concurrency: 2,
+      leaseMs: 30_000,
+      bell,
+      desk,
+      keyOf: ({ id }) => id,
+      async claim() {
+        claims++
+        return []
+      },
+      work: async ({ id }) => void worked.push(id),
+      giveBack: async () => {},
+    })
+    const background = start(database, [handed])
+    const reserved = async () => {
+      const places: ReturnType<typeof desk.reserve>[] = []
+      await until(() => places.push(desk.reserve(() => true)) > 0 && places.at(-1) !== undefined)
+      return places.at(-1)
+    }
+    const first = await reserved()
+    const claimed = claims
+    bell.ring()
+    assert.equal(
+      desk.reserve(() => true),
+      undefined,
+    )
+    await sleep(20)
+    assert.equal(claims, claimed)
+    first?.fill([{ id: 'x' }])
+    await until(() => claims > claimed && worked.length === 1)
+    const last = await reserved()
+    assert.equal(
+      desk.reserve((inHand, promised) => inHand.length + promised < 1),
+      undefined,
+    )
+    const stopped = background.stop()
+    assert.equal(
+      desk.reserve(() => true),
+      undefined,
+    )
+    last?.fill([{ id: 'y' }])
+    await stopped
+    assert.deepEqual(worked, ['x', 'y'])
   })
 })

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bell } from './bell.ts'
+import type { Desk } from './desk.ts'
 import type { Running, Tools, Work } from './work.ts'
 import { deleteWorker, keepAlive } from './workers.ts'
 
@@ -23,6 +24,8 @@ interface LeasedWork<Item> {
   leaseMs: number
   /** Rung when something may have come due. */
   bell: Bell
+  /** For those who hand over what they make. */
+  desk?: Desk<Item>
   keyOf(item: Item): string
   /** Takes items that are due and in no living worker's hands, up to `room`. */
   claim(claim: { workerId: string; room: number; inHand: readonly Item[] }): Promise<Item[]>
@@ -61,6 +64,8 @@ function startWorker<Item>(
   const { name, concurrency, leaseMs, bell, keyOf } = spec
   const inHand = new Map<string, { item: Item; done: Promise<void> }>()
   const abort = new AbortController()
+  /** Each a place that is being filled. */
+  const promised = new Set<Promise<void>>()
   let worker = newWorker()
   let stopping = false
   let claiming: Promise<void> | undefined
@@ -85,8 +90,7 @@ function startWorker<Item>(
   const shouldBeat = () =>
     worker.lease.by < stopwatch() + leaseMs / 2 || worker.lease.at > clock() + leaseMs || !isAlive()
 
-  function take(item: Item): void {
-    const { id } = worker
+  function take(item: Item, { id } = worker): void {
     const key = keyOf(item)
     const hold: Hold = {
       workerId: id,
@@ -108,7 +112,26 @@ function startWorker<Item>(
     inHand.set(key, { item, done })
   }
 
+  /** Not while others are taken: what is in hand would not be all that there is. */
+  function reserve(fits: Parameters<Desk<Item>['reserve']>[0]): ReturnType<Desk<Item>['reserve']> {
+    if (stopping || claiming || shouldBeat() || inHand.size + promised.size >= concurrency) return undefined
+    const items = [...inHand.values()].map(({ item }) => item)
+    if (!fits(items, promised.size)) return undefined
+    const by = worker
+    const { promise, resolve } = Promise.withResolvers<void>()
+    promised.add(promise)
+    return {
+      workerId: by.id,
+      fill(items) {
+        for (const item of items) take(item, by)
+        promised.delete(promise)
+        resolve()
+      },
+    }
+  }
+
   async function claim(): Promise<boolean> {
+    await Promise.all(promised)
     const room = concurrency - inHand.size
     if (room <= 0 || stopping) return false
     if (shouldBeat()) await beat()
@@ -149,6 +172,7 @@ function startWorker<Item>(
     })
 
   bell.listen(look)
+  spec.desk?.open(reserve)
   const timers = [setInterval(look, POLL_MS).unref(), setInterval(() => void tend(), leaseMs / 3).unref()]
   look()
 
@@ -157,6 +181,7 @@ function startWorker<Item>(
     async stop(): Promise<void> {
       stopping = true
       await claiming
+      await Promise.all(promised)
       const done = Promise.all([...inHand.values()].map((held) => held.done))
       await Promise.race([done, sleep(shutdownMs, undefined, { ref: false })])
       abort.abort()

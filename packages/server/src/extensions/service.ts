@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Revisions } from '../code/revisions.ts'
 import type { Oid } from '../git/names.ts'
 import { Fault } from '../platform/fault.ts'
+import { createRecent } from '../platform/recent.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { Builds } from './builds.ts'
@@ -16,6 +17,8 @@ import * as store from './store.ts'
 import type { BuildAll, Surveys } from './surveys.ts'
 
 const ERRORS_SHOWN = 1000
+/** Modules that were run lately stay in memory: they never change. */
+const OPEN = { maxEntries: 1_000, characters: 16 * 1024 * 1024 }
 
 /** A module that is gone and does not come out the same any more, as when its commit is gone. */
 export class BundleLost extends Error {
@@ -54,17 +57,26 @@ export function createExtensionsService(deps: {
 }) {
   const { db, repos, revisions, surveys, builds, bundles, rebuild, runtimes } = deps
 
+  const opened = createRecent<string, BuiltModule>({
+    maxEntries: OPEN.maxEntries,
+    weight: { of: ({ code, sourceMap = '' }) => code.length + sourceMap.length, max: OPEN.characters },
+  })
+
   const notFound = (repo: RepoRow, { extension, ref }: { extension: string; ref?: string | undefined }) =>
     new Fault('EXTENSION_NOT_FOUND', { name: repo.name, extension, ...(ref !== undefined && { ref }) })
 
   async function openBundle(hash: string, build: () => Promise<unknown>): Promise<BuiltModule> {
+    const known = opened.get(hash)
+    if (known) return known
     let code = await bundles.find(hash)
     if (!code) {
       await build()
       code = await bundles.find(hash)
     }
     if (!code) throw new BundleLost(hash)
-    return { hash, code: code.toString(), sourceMap: await bundles.findSourceMap(hash) }
+    const module = { hash, code: code.toString(), sourceMap: await bundles.findSourceMap(hash) }
+    opened.set(hash, module)
+    return module
   }
 
   return {

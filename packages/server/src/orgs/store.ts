@@ -124,8 +124,14 @@ export const lockOrg = (tx: Tx, id: string): Promise<OrgRow | undefined> =>
     .returningAll()
     .executeTakeFirst()
 
-export const findById = (q: Db, id: string): Promise<OrgRow | undefined> =>
-  q.selectFrom('orgs').selectAll().where('id', '=', id).executeTakeFirst()
+const byId = prepared((db: Db, { id }: { id: string }) =>
+  db.selectFrom('orgs').selectAll().where('id', '=', id),
+)
+
+export async function findById(q: Db, id: string): Promise<OrgRow | undefined> {
+  const [org] = await byId(q, { id })
+  return org
+}
 
 export async function countReposFrom(q: Db, address: string): Promise<number> {
   const { count } = await q

@@ -67,13 +67,18 @@ export async function findByName(
   return repo
 }
 
-export const findById = (q: Db, id: string, now: number): Promise<RepoRow | undefined> =>
-  q
+const byId = prepared((db: Db, { id, now }: { id: string; now: number }) =>
+  db
     .selectFrom('repos')
     .selectAll()
     .where('id', '=', id)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .executeTakeFirst()
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+)
+
+export async function findById(q: Db, id: string, now: number): Promise<RepoRow | undefined> {
+  const [repo] = await byId(q, { id, now })
+  return repo
+}
 
 /** Those that were deleted but not removed, too. */
 export const listExpired = (q: Db, now: number): Promise<{ id: string; org_id: string }[]> =>

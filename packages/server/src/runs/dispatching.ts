@@ -8,11 +8,11 @@ import type { ExtensionsService } from '../extensions/service.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
+import type { Beginning } from './beginning.ts'
 import { asked, causeOf, isEndless, type Origin, originOfChild } from './causes.ts'
 import { MAX_INPUT_BYTES, type QueueRoom } from './queue-room.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import type { RunRow } from './store.ts'
-import type { Transitions } from './transitions.ts'
 
 interface Dispatch {
   extension: string
@@ -26,7 +26,7 @@ interface DispatchingDeps {
   repos: ReposService
   extensions: ExtensionsService
   checks: SchemaChecks
-  transitions: Transitions
+  beginning: Beginning
   queueRoom: QueueRoom
   runtimes: ReadonlySet<Runtime>
   /** Those of the others that nobody wants to be there. */
@@ -37,7 +37,7 @@ export type Dispatching = ReturnType<typeof createDispatching>
 
 /** Runs that somebody asks for: a caller, or another run. */
 export function createDispatching(deps: DispatchingDeps) {
-  const { database, events, repos, extensions, checks, transitions, queueRoom, runtimes, switchedOff } = deps
+  const { database, events, repos, extensions, checks, beginning, queueRoom, runtimes, switchedOff } = deps
 
   async function queue(
     caller: Caller,
@@ -61,12 +61,9 @@ export function createDispatching(deps: DispatchingDeps) {
       input: json,
       origin,
     }
-    const [queued] = await database.transact(async (tx) => {
+    return beginning.queue(run, async (tx) => {
       if ((await queueRoom.findIn(tx, run.repo)) < 1) throw rejected('queue_full')
-      return transitions.queueIn(tx, events, [run])
     })
-    if (!queued) throw new Error('a run was queued and is not there')
-    return queued
   }
 
   async function checkedInput(repo: RepoRow, target: Runnable, input: unknown): Promise<string> {

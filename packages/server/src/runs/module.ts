@@ -1,5 +1,6 @@
 import type { Runtime } from '@trellis/contract'
 import { createBell } from '../background/bell.ts'
+import { createDesk } from '../background/desk.ts'
 import { createHints, hinted } from '../background/hinted.ts'
 import { periodic } from '../background/periodic.ts'
 import type { Work } from '../background/work.ts'
@@ -17,6 +18,7 @@ import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { FoundRuntimes } from '../runtime/runtimes.ts'
 import { createArrivals } from './arrivals.ts'
+import { createBeginning } from './beginning.ts'
 import { createCancels } from './cancels.ts'
 import { createCheckOut } from './checking-out.ts'
 import { createFetching } from './ctx/fetching.ts'
@@ -37,6 +39,8 @@ import { createRetention } from './retention.ts'
 import { runQueues } from './running.ts'
 import { createSchemaChecks } from './schema-checks.ts'
 import { createRunsService } from './service.ts'
+import type { RunRow } from './store.ts'
+import { createTaking } from './taking.ts'
 import { takeOverAbandoned } from './taking-over.ts'
 import { createTransitions } from './transitions.ts'
 import { createTriggers } from './triggers.ts'
@@ -116,11 +120,14 @@ export function createRunsModule(needs: RunsNeeds) {
   const cancels = createCancels({ db })
   const fetching = createFetching(needs)
   const runtimes = needs.runtimes.open(createCheckOut({ ...needs, maxBytes: config.sandbox.treeBytes }))
+  const lanes = lanesOf(config)
+  const desk = createDesk<RunRow>()
+  const taking = createTaking({ ...needs, transitions, lanes })
   const dispatching = createDispatching({
     ...needs,
     extensions,
     checks,
-    transitions,
+    beginning: createBeginning({ ...needs, transitions, taking, lanes, desk }),
     queueRoom,
     runtimes: needs.enabled,
     switchedOff: new Set(needs.runtimes.off.flatMap(({ names, isBySetting }) => (isBySetting ? names : []))),
@@ -177,11 +184,13 @@ export function createRunsModule(needs: RunsNeeds) {
     work: [
       runQueues({
         ...needs,
-        lanes: lanesOf(config),
+        lanes,
         leaseMs: config.runs.leaseMs,
         transitions,
+        taking,
         cancels,
         bell,
+        desk,
         arrivals,
         execute: execution.run,
         takeOver: execution.takeOver,

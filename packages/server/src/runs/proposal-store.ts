@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 interface ProposalsTable {
@@ -35,13 +36,16 @@ export async function listProposers(q: Db, limit: number): Promise<string[]> {
   return [...new Set(rows.map(({ repo_id }) => repo_id))]
 }
 
-export async function countProposals(q: Db, orgId: string): Promise<number> {
-  const { count } = await q
+const count = prepared((db: Db, { orgId }: { orgId: string }) =>
+  db
     .selectFrom('run_proposals')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
+    .where('org_id', '=', orgId),
+)
+
+export async function countProposals(q: Db, orgId: string): Promise<number> {
+  const [counted] = await count(q, { orgId })
+  return Number(counted?.count ?? 0)
 }
 
 /** False when somebody else has taken it. */

@@ -84,17 +84,36 @@ export async function changeQueue(
   return { ...row, keptInAll: row.kept_bytes + Number(row.bytes_elsewhere) }
 }
 
-/** Where its turn counts from, and whether anybody stands for it by now. */
-export async function markServed(
-  tx: Tx,
-  { org_id, lane, ...served }: Pick<QueueRow, 'org_id' | 'lane' | 'turn_at' | 'provisional'>,
-): Promise<void> {
-  await tx
+type Served = Pick<QueueRow, 'org_id' | 'lane' | 'turn_at' | 'provisional'>
+
+const served = prepared((db: Db, { org_id, lane, turn_at, provisional }: Served) =>
+  db
     .updateTable('run_queues')
-    .set(served)
+    .set({ turn_at, provisional })
     .where('org_id', '=', org_id)
-    .where('lane', '=', lane)
-    .execute()
+    .where('lane', '=', lane),
+)
+
+/** Where its turn counts from, and whether anybody stands for it by now. */
+export async function markServed(tx: Tx, queue: Served): Promise<void> {
+  await served(tx, queue)
+}
+
+const byLane = prepared((db: Db, { orgId, lane }: Pick<QueueChange, 'orgId' | 'lane'>) =>
+  db
+    .selectFrom('run_queues')
+    .select(['ready', 'running'])
+    .where('org_id', '=', orgId)
+    .where('lane', '=', lane),
+)
+
+/** Undefined where nothing ever waited. */
+export async function findQueue(
+  q: Db,
+  queue: Pick<QueueChange, 'orgId' | 'lane'>,
+): Promise<Pick<QueueRow, 'ready' | 'running'> | undefined> {
+  const [row] = await byLane(q, queue)
+  return row
 }
 
 interface Waiting {
@@ -105,57 +124,70 @@ interface Waiting {
   provisionalToo: boolean
 }
 
+const waiting = (provisionalToo: boolean) =>
+  prepared((db: Db, { lane, perOrg, limit }: Omit<Waiting, 'provisionalToo'>) => {
+    const all = db
+      .selectFrom('run_queues')
+      .selectAll()
+      .where('lane', '=', lane)
+      .where('ready', '>', sql.lit(0))
+      .where('running', '<', perOrg)
+      .orderBy('running')
+      .orderBy('turn_at')
+      .limit(limit)
+    return provisionalToo ? all : all.where('provisional', '=', 0)
+  })
+
+const waitingOfAll = waiting(true)
+const waitingOfOthers = waiting(false)
+
 /** Organizations with something to run: those that hold the fewest places first, and of these in the order of their turns. */
-export function listWaiting(q: Db, { lane, perOrg, limit, provisionalToo }: Waiting): Promise<QueueRow[]> {
-  let query = q
-    .selectFrom('run_queues')
-    .selectAll()
-    .where('lane', '=', lane)
-    .where('ready', '>', sql.lit(0))
-    .where('running', '<', perOrg)
-    .orderBy('running')
-    .orderBy('turn_at')
-    .limit(limit)
-  if (!provisionalToo) query = query.where('provisional', '=', 0)
-  return query.execute()
+export const listWaiting = (q: Db, { provisionalToo, ...wanted }: Waiting): Promise<QueueRow[]> =>
+  (provisionalToo ? waitingOfAll : waitingOfOthers)(q, wanted)
+
+interface Take {
+  orgId: string
+  lane: Lane
+  workerId: string
+  now: number
+  limit: number
 }
+
+const taking = (dialect: Database['dialect']) =>
+  prepared((db: Db, { orgId, lane, workerId, now, limit }: Take) => {
+    const oldest = db
+      .selectFrom('runs')
+      .select('id')
+      .where('org_id', '=', orgId)
+      .where('lane', '=', lane)
+      .where('ready', '=', sql.lit(1))
+      .orderBy('id')
+      .limit(limit)
+    return db
+      .updateTable('runs')
+      .set((eb) => ({
+        status: 'running',
+        ready: 0,
+        worker_id: workerId,
+        taken_at: now,
+        started_at: eb.fn.coalesce('started_at', eb.val(now)),
+      }))
+      .where('id', 'in', dialect === 'postgres' ? oldest.forUpdate().skipLocked() : oldest)
+      .returningAll()
+  })
+
+const take = { sqlite: taking('sqlite'), postgres: taking('postgres') }
 
 /** Takes the oldest that wait in a queue. Somebody else may be taking them in this moment. */
-export async function takeReady(
-  tx: Tx,
-  dialect: Database['dialect'],
-  {
-    orgId,
-    lane,
-    workerId,
-    now,
-    limit,
-  }: { orgId: string; lane: Lane; workerId: string; now: number; limit: number },
-): Promise<RunRow[]> {
-  const oldest = tx
-    .selectFrom('runs')
-    .select('id')
-    .where('org_id', '=', orgId)
-    .where('lane', '=', lane)
-    .where('ready', '=', sql.lit(1))
-    .orderBy('id')
-    .limit(limit)
-  return tx
-    .updateTable('runs')
-    .set((eb) => ({
-      status: 'running',
-      ready: 0,
-      worker_id: workerId,
-      taken_at: now,
-      started_at: eb.fn.coalesce('started_at', eb.val(now)),
-    }))
-    .where('id', 'in', dialect === 'postgres' ? oldest.forUpdate().skipLocked() : oldest)
-    .returningAll()
-    .execute()
-}
+export const takeReady = (tx: Tx, dialect: Database['dialect'], wanted: Take): Promise<RunRow[]> =>
+  take[dialect](tx, wanted)
+
+const token = prepared((db: Db, { id, tokenId }: { id: string; tokenId: string }) =>
+  db.updateTable('runs').set({ token_id: tokenId }).where('id', '=', id),
+)
 
 export async function setToken(tx: Tx, id: string, tokenId: string): Promise<void> {
-  await tx.updateTable('runs').set({ token_id: tokenId }).where('id', '=', id).execute()
+  await token(tx, { id, tokenId })
 }
 
 /** Runs in the hands of a worker that does not say that it lives. */

@@ -1,27 +1,29 @@
 import type { Bell } from '../background/bell.ts'
+import type { Desk } from '../background/desk.ts'
 import { type Hold, leased } from '../background/leased.ts'
 import type { Work } from '../background/work.ts'
-import type { Appending } from '../events/service.ts'
 import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Cancels } from './cancels.ts'
-import { allot, LANES, type Lane, type Lanes, type Room, turnFrom } from './lanes.ts'
+import { allot, LANES, type Lane, type Lanes, type Room } from './lanes.ts'
 import * as queues from './queue-store.ts'
 import type { RunRow } from './store.ts'
 import * as store from './store.ts'
+import { type Taking, TooMany } from './taking.ts'
 import type { Transitions } from './transitions.ts'
 
 interface RunningDeps {
   database: Database
-  events: Appending
   clock: Clock
   stopwatch: Stopwatch
   transitions: Transitions
+  taking: Taking
   cancels: Cancels
   lanes: Lanes
   leaseMs: number
   bell: Bell
+  desk: Desk<RunRow>
   arrivals: Arrivals
   /** Runs one to its end, and writes that down. */
   execute(run: RunRow, hold: Hold, cancelled: AbortSignal): Promise<void>
@@ -34,27 +36,11 @@ const AT_ONCE = 100
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
-  const { database, events, clock, stopwatch, transitions, cancels, lanes, leaseMs, bell, arrivals } = deps
+  const { database, clock, stopwatch, transitions, taking, cancels, lanes, leaseMs, bell, desk, arrivals } =
+    deps
   const { db } = database
   const provisional = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
-
-  async function takeOf(queue: queues.QueueRow, workerId: string, limit: number): Promise<RunRow[]> {
-    const { org_id: orgId, lane } = queue
-    return database.transact(async (tx) => {
-      const now = clock()
-      const taken = await queues.takeReady(tx, database.dialect, { orgId, lane, workerId, now, limit })
-      if (taken.length === 0) return []
-      const started = await transitions.startIn(tx, events, taken)
-      const count = started.length
-      const after = await queues.changeQueue(tx, { orgId, lane, ready: -count, running: count })
-      // Others have taken some in the same moment.
-      if (after.running > lanes[lane].perOrg) throw new TooMany()
-      const turn_at = turnFrom(after.turn_at, now)
-      await queues.markServed(tx, { org_id: orgId, lane, turn_at, provisional: queue.provisional })
-      return started
-    })
-  }
 
   /** Whoever has a place there, here. */
   function roomIn(lane: Lane, inHand: readonly RunRow[]): Room {
@@ -76,17 +62,19 @@ export function runQueues(deps: RunningDeps): Work {
       provisionalToo: room.provisional > 0,
     })
     const allotted = allot(waiting, lanes[lane], { room, now: clock() })
-    const taking = waiting.map(async (queue, i) => {
+    const claims = waiting.map(async (queue, i) => {
       const limit = allotted[i] ?? 0
       if (limit === 0) return []
-      const taken = await takeOf(queue, workerId, limit).catch((error: unknown) => {
-        if (error instanceof TooMany) return []
-        throw error
-      })
+      const taken = await database
+        .transact((tx) => taking.takeIn(tx, queue, { workerId, limit }))
+        .catch((error: unknown) => {
+          if (error instanceof TooMany) return []
+          throw error
+        })
       if (queue.provisional === 1) for (const { id } of taken) provisional.add(id)
       return taken
     })
-    return allOf(taking)
+    return allOf(claims)
   }
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
@@ -103,6 +91,7 @@ export function runQueues(deps: RunningDeps): Work {
     concurrency: LANES.reduce((sum, lane) => sum + lanes[lane].places, 0),
     leaseMs,
     bell,
+    desk,
     keyOf: ({ id }) => id,
 
     async claim({ workerId, inHand }) {
@@ -136,6 +125,3 @@ async function allOf(taking: readonly Promise<RunRow[]>[]): Promise<RunRow[]> {
   if (failed && taken.length === 0) throw failed.reason
   return taken
 }
-
-/** More of one organization would run than may. */
-class TooMany extends Error {}

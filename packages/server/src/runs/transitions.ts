@@ -69,6 +69,20 @@ export function createTransitions(deps: {
     if (keptInAll > maxKeptBytes) database.afterCommit(tx, () => onOverfull(org_id))
   }
 
+  async function countQueuedIn(
+    tx: Tx,
+    { orgId, isProvisional }: NewRun['repo'],
+    runs: readonly store.RunRow[],
+  ) {
+    const byLane = Map.groupBy(runs, ({ lane }) => lane)
+    for (const lane of LANES) {
+      const those = byLane.get(lane) ?? []
+      const bytes = those.reduce((sum, run) => sum + run.bytes, 0)
+      const change = { orgId, lane, provisional: Number(isProvisional), ready: those.length, bytes }
+      if (those.length > 0) await countIn(tx, change)
+    }
+  }
+
   /** Nobody has it in hand any more. */
   const letGoIn = (tx: Tx, { org_id: orgId, lane, taken_at }: store.RunRow, bytes: number): Promise<void> => {
     const now = clock()
@@ -87,25 +101,34 @@ export function createTransitions(deps: {
     async queueIn(tx: Tx, log: Appending, runs: readonly NewRun[]): Promise<store.RunRow[]> {
       const [first] = runs
       if (!first) return []
-      const { id: repoId, orgId, isProvisional } = first.repo
       const now = clock()
-      const rows = runs.map((run) => newRow(run, newId('run'), now))
+      const rows = runs.map((run) => newRow(run, newId('run'), now) as store.RunRow)
       await store.insertRuns(tx, rows)
-      const queued = rows as store.RunRow[]
-      const told = queued.map((run) =>
-        tell(run, 'run.queued', { trigger: run.trigger_kind, ref: run.ref, commitSha: run.commit_sha }),
-      )
-      for (const [i, run] of queued.entries()) await log.appendAll(tx, runScope(run.id), told.slice(i, i + 1))
-      await log.appendAll(tx, repoScope(repoId), told)
-      const byLane = Map.groupBy(queued, ({ lane }) => lane)
-      for (const lane of LANES) {
-        const those = byLane.get(lane) ?? []
-        const bytes = those.reduce((sum, run) => sum + run.bytes, 0)
-        const change = { orgId, lane, provisional: Number(isProvisional), ready: those.length, bytes }
-        if (those.length > 0) await countIn(tx, change)
-      }
+      for (const run of rows) await log.appendAll(tx, runScope(run.id), [tellQueued(run)])
+      await log.appendAll(tx, repoScope(first.repo.id), rows.map(tellQueued))
+      await countQueuedIn(tx, first.repo, rows)
       database.afterCommit(tx, wake)
-      return queued
+      return rows
+    },
+
+    /** One that is in somebody's hands as soon as it is there, and counted as waiting like any other. */
+    async queueTakenIn(tx: Tx, log: Appending, run: NewRun, workerId: string) {
+      const now = clock()
+      const queued = newRow(run, newId('run'), now) as store.RunRow
+      const hold = {
+        status: 'running',
+        ready: 0,
+        worker_id: workerId,
+        taken_at: now,
+        started_at: now,
+      } as const
+      const taken: store.RunRow = { ...queued, ...hold, token_id: newId('tok') }
+      await store.insertRuns(tx, [taken])
+      const told = [tellQueued(queued), tellStarted(taken)]
+      await log.appendAll(tx, runScope(taken.id), told)
+      await log.appendAll(tx, repoScope(taken.repo_id), told)
+      await countQueuedIn(tx, run.repo, [queued])
+      return { queued, taken }
     },
 
     /** Runs that were taken out of the queue of one organization. */
@@ -117,16 +140,10 @@ export function createTransitions(deps: {
         await queues.setToken(tx, run.id, token_id)
         started.push({ ...run, token_id })
       }
-      for (const run of started)
-        await log.appendAll(tx, runScope(run.id), [tell(run, 'run.started', { moduleHash: run.module_hash })])
+      for (const run of started) await log.appendAll(tx, runScope(run.id), [tellStarted(run)])
       // In the same order everywhere: others may be starting runs of the same repositories.
       const byRepo = [...Map.groupBy(started, (run) => run.repo_id)].toSorted(([a], [b]) => (a < b ? -1 : 1))
-      for (const [repoId, runs] of byRepo)
-        await log.appendAll(
-          tx,
-          repoScope(repoId),
-          runs.map((run) => tell(run, 'run.started', { moduleHash: run.module_hash })),
-        )
+      for (const [repoId, runs] of byRepo) await log.appendAll(tx, repoScope(repoId), runs.map(tellStarted))
       return [...started, ...taken.filter((one) => one.token_id !== null)]
     },
 
@@ -245,6 +262,11 @@ const tell = (run: store.RunRow, type: ServiceEventType, payload: object): Told 
   subject: run.id,
   payload: { extension: run.extension, ...payload },
 })
+
+const tellQueued = (run: store.RunRow): Told =>
+  tell(run, 'run.queued', { trigger: run.trigger_kind, ref: run.ref, commitSha: run.commit_sha })
+
+const tellStarted = (run: store.RunRow): Told => tell(run, 'run.started', { moduleHash: run.module_hash })
 
 const tellLine = (run: store.RunRow, payload: LogPayload): Told => ({
   ...authorOf(run),
