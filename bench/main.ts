@@ -5,6 +5,7 @@ import { daemonLateness } from './daemons.ts'
 import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
 import { extensionsList } from './extensions.ts'
+import { pushToFirstLine } from './first-line.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import type { Row } from './measure.ts'
 import { promotions } from './promotions.ts'
@@ -13,7 +14,7 @@ import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
 import { sandboxRun, sandboxTree } from './sandbox.ts'
 import { idleTails } from './tails.ts'
-import { fanOutTo0, fanOutTo10, fanOutTo100, webhookDeliveries } from './webhooks.ts'
+import { fanOutTo0, fanOutTo10, fanOutTo100, madeDeliveries, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 import { zoo } from './zoo.ts'
 
@@ -33,6 +34,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'record-writes-of-many': recordWritesOfMany,
   'extensions-list': extensionsList,
   'webhook-deliveries': webhookDeliveries,
+  'made-deliveries': madeDeliveries,
   'fan-out-0': fanOutTo0,
   'fan-out-10': fanOutTo10,
   'fan-out-100': fanOutTo100,
@@ -42,6 +44,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'run-dispatch': runDispatch,
   'run-workflow': runWorkflow,
   'runs-at-once': runsAtOnce,
+  'push-to-first-line': pushToFirstLine,
   'sandbox-run': sandboxRun,
   'sandbox-tree': sandboxTree,
   'daemon-lateness': daemonLateness,

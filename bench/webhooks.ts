@@ -14,6 +14,8 @@ const ROUNDS = 3
 const FAN_OUT_ROUNDS = 5
 const HOOKS = 8
 const EVENTS = 500
+/** Fewer, because each is a run. */
+const MADE_EVENTS = 100
 /** About what an event of a repository takes. */
 const BODY_BYTES = 420
 
@@ -43,32 +45,38 @@ async function runWithWebhooks(data: string, env: Record<string, string> = {}) {
   return { ...running, headers, call }
 }
 
+type Writer = Awaited<ReturnType<typeof runWithWebhooks>>
+
 const received = async ({ url }: Running): Promise<number> => Number(await (await fetch(url)).text())
 
-/** A backlog is written while nobody delivers; then a process that delivers is started, and drains it. */
-export async function webhookDeliveries(): Promise<Row> {
-  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-webhooks-'))
-  const receiver = await runScript('bench/peers/webhook-receiver.ts')
-  const writer = await runWithWebhooks(data, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
-  try {
-    await writer.call('repos/create', { name: 'told' })
-    const on = { event: { types: ['repo.updated'] } }
-    for (let i = 0; i < HOOKS; i++)
-      await writer.call('webhooks/create', { name: 'told', webhook: `hook-${i}`, url: receiver.url, on })
+/** Writes a backlog with a process that delivers nothing, then starts one that delivers, and times how it drains it. */
+async function drain(
+  { data, writer, receiver }: { data: string; writer: Writer; receiver: Running },
+  { name, events }: { name: string; events: number },
+): Promise<number> {
+  for (let i = 0; i < events; i++) await writer.call('repos/update', { name, readOnly: false })
+  const before = await received(receiver)
+  const sender = await runWithWebhooks(data)
+  // From the first that arrives, so that the start of the process does not count.
+  let first = before
+  while (first === before) first = await received(receiver)
+  const started = performance.now()
+  const wanted = before + events * HOOKS
+  for (let now = first; now < wanted; now = await received(receiver)) await sleep(5)
+  const seconds = (performance.now() - started) / 1000
+  await sender.stop()
+  return (wanted - first) / seconds
+}
 
-    async function ours(): Promise<number> {
-      for (let i = 0; i < EVENTS; i++) await writer.call('repos/update', { name: 'told', readOnly: false })
-      const before = await received(receiver)
-      const sender = await runWithWebhooks(data)
-      // From the first that arrives, so that the start of the process does not count.
-      let first = before
-      while (first === before) first = await received(receiver)
-      const started = performance.now()
-      const wanted = before + EVENTS * HOOKS
-      for (let now = first; now < wanted; now = await received(receiver)) await sleep(5)
-      const seconds = (performance.now() - started) / 1000
-      await sender.stop()
-      return (wanted - first) / seconds
+const UPDATES = { event: { types: ['repo.updated'] } }
+
+export const webhookDeliveries = () =>
+  withWriter(async (stage) => {
+    const { writer, receiver } = stage
+    await writer.call('repos/create', { name: 'told' })
+    for (let i = 0; i < HOOKS; i++) {
+      const webhook = { webhook: `hook-${i}`, url: receiver.url, on: UPDATES }
+      await writer.call('webhooks/create', { name: 'told', ...webhook })
     }
     async function theirs(): Promise<number> {
       const count = EVENTS * HOOKS
@@ -79,7 +87,7 @@ export async function webhookDeliveries(): Promise<Row> {
       ])
       return count / (Number(stdout) / 1000)
     }
-    const result = await inTurns(ROUNDS, ours, theirs)
+    const result = await inTurns(ROUNDS, () => drain(stage, { name: 'told', events: EVENTS }), theirs)
     return {
       work: `webhook deliveries, ${HOOKS} webhooks`,
       peer: 'a plain fetch loop posting the same bodies',
@@ -88,6 +96,51 @@ export async function webhookDeliveries(): Promise<Row> {
       ratio: result.ours / result.theirs,
       goal: 0.5,
     }
+  })
+
+/** Bodies that modules make, against those that are sent as they are: declared in the same way, with a module and without. */
+export const madeDeliveries = () =>
+  withWriter(async (stage) => {
+    const { writer, receiver } = stage
+    const declare = async (name: string, payload: object, module: Record<string, string>) => {
+      await writer.call('repos/create', { name })
+      const files = Object.fromEntries(
+        Array.from({ length: HOOKS }, (_, i) => [
+          `webhooks/hook-${i}/webhook.json`,
+          JSON.stringify({ url: receiver.url, on: UPDATES, ...payload }),
+        ]),
+      )
+      for (const [path, content] of Object.entries(module))
+        for (let i = 0; i < HOOKS; i++) files[`webhooks/hook-${i}/${path}`] = content
+      const changes = Object.entries(files).map(([path, content]) => ({ op: 'put', path, content }))
+      await writer.call('git/commits/create', { name, branch: 'main', message: 'Add', changes })
+      await writer.call('extensions/promote', { name })
+      return () => drain(stage, { name, events: MADE_EVENTS })
+    }
+    const made = await declare(
+      'made',
+      { payload: 'payload.ts' },
+      { 'payload.ts': "export default ({ type, repo }: any) => ({ text: type + ' in ' + repo.name })\n" },
+    )
+    const plain = await declare('plain', {}, {})
+    const { ours, theirs } = await inTurns(ROUNDS, made, plain)
+    return {
+      work: `deliveries of bodies that modules make, ${HOOKS} webhooks`,
+      peer: 'the same webhooks without a module',
+      ours: perSecond(ours),
+      theirs: perSecond(theirs),
+      ratio: ours / theirs,
+    }
+  })
+
+async function withWriter(
+  measure: (stage: { data: string; writer: Writer; receiver: Running }) => Promise<Row>,
+): Promise<Row> {
+  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-webhooks-'))
+  const receiver = await runScript('bench/peers/webhook-receiver.ts')
+  const writer = await runWithWebhooks(data, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
+  try {
+    return await measure({ data, writer, receiver })
   } finally {
     await writer.stop()
     await receiver.stop()
@@ -103,13 +156,12 @@ const eventFannedOutTo = (hooks: number) => async (): Promise<Row> => {
   const without = await runWithWebhooks(theirsData, { TRELLIS_WEBHOOKS: 'off' })
   try {
     for (const server of [trellis, without]) await server.call('repos/create', { name: 'told' })
-    const on = { event: { types: ['repo.updated'] } }
     for (let i = 0; i < hooks; i++)
       await trellis.call('webhooks/create', {
         name: 'told',
         webhook: `hook-${i}`,
         url: 'http://127.0.0.1:9/',
-        on,
+        on: UPDATES,
       })
     const update = ({ port, headers }: typeof trellis) => {
       const request = post('/api/v1/repos/update', { name: 'told', readOnly: false }, headers)
