@@ -88,7 +88,7 @@ async function withBoth(measure: (both: Both) => Promise<Row>): Promise<Row> {
   const runtime = createWorkerRuntime({
     directory: directory.path,
     ...confinement,
-    ...{ processes: 100, processesPerOrg: 1, runsPerProcess: 4, modulesPerProcess: 1_000 },
+    ...{ processes: 100, processesPerOrg: 1, modulesPerProcess: 1_000 },
     ...{
       memoryMb: 128,
       callCharacters: 1e6,

@@ -131,8 +131,6 @@ async function findWorker({
       directory,
       workerd,
       bubblewrap,
-      // An endless loop or too much memory ends a process with all that is in it: that is to be nobody else's run.
-      runsPerProcess: 1,
       modulesPerProcess: MODULES_PER_PROCESS,
       memoryMb: runs.memoryMb,
       callCharacters: CALL_CHARACTERS,

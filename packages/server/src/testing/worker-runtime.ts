@@ -28,7 +28,6 @@ export async function startWorkerRuntime(
     ...confinement,
     processes: 3,
     processesPerOrg: 2,
-    runsPerProcess: 4,
     modulesPerProcess: 100,
     memoryMb: 64,
     callCharacters: 100_000,

@@ -1,4 +1,4 @@
-// The runs that are in one process: what it says of them on its stdout, and what they ask of the server.
+// The run that is in a process: what it says on its stdout, and what it asks of the server.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { parseBoundedJson } from '../../platform/large-json.ts'
@@ -25,8 +25,6 @@ export interface Guest {
   onBegin(): void
   /** Called when it has not begun, and will not for a while. */
   withdraw(): void
-  /** When it last was known to do something. */
-  activeAt: number
   /** Called when its process has ended. */
   onExit(): void
   /** Resolves when everything it has said was heard. */
@@ -41,19 +39,21 @@ interface GuestsOptions {
 }
 
 export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
-  const present = new Map<string, Guest>()
+  let present: Guest | undefined
   let line = ''
   let strayed = 0
 
+  /** What belongs to a run that has ended belongs to nobody. */
+  const find = (token: string) => (present?.token === token ? present : undefined)
+
   function hearLine(text: string): void {
     const [word = '', token = ''] = text.split(' ', 2)
-    const guest = present.get(token)
+    const guest = find(token)
     const line = word === 'log' ? readLine(text.slice(word.length + token.length + 2)) : undefined
     if (!guest || !(line || word === 'begun' || word === 'ended')) {
       stray(text.length + 1)
       return
     }
-    guest.activeAt = performance.now()
     if (line) guest.log(line)
     else if (word === 'ended') guest.heard.resolve()
     else {
@@ -71,21 +71,18 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
     const { value, problem } = isLarge(asked) ? await readLargeMessage(asked) : readMessage(asked.toString())
     const [method, args] = Array.isArray(value) ? (value as unknown[]) : []
     if (typeof method !== 'string' || !Array.isArray(args)) return unreadable(problem ?? 'is no such thing')
-    guest.activeAt = performance.now()
-    return answerCall(guest.job, method, () => guest.call(method, args)).finally(() => {
-      guest.activeAt = performance.now()
-    })
+    return answerCall(guest.job, method, () => guest.call(method, args))
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, verb, name = ''] = request.url?.split('/') ?? []
     if (verb === 'module') {
-      const guest = present.values().find(({ key }) => key === name)
+      const guest = present?.key === name ? present : undefined
       response.writeHead(guest ? 200 : 404).end(guest?.job.module.code)
       return
     }
     const asked = await readBytes(request, callCharacters)
-    const guest = present.get(name)
+    const guest = find(name)
     if (!guest || asked === undefined) {
       const message = guest ? `A call is of no more than ${callCharacters} characters` : 'The run has ended'
       response.end(JSON.stringify({ error: { message } } satisfies CallAnswer))
@@ -100,7 +97,15 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
     serve(request, response).catch(() => response.destroy())
   })
   return {
-    present,
+    get present() {
+      return present
+    },
+    enter(guest: Guest): void {
+      present = guest
+    },
+    leave(): void {
+      present = undefined
+    },
     hear(text: string): void {
       const lines = `${line}${text}`.split('\n')
       line = lines.pop() ?? ''

@@ -1,5 +1,5 @@
-// One process and the runs of one organization in it, watched from outside: whether its thread still comes round, and
-// how much memory it takes.
+// One process and the run that is in it, watched from outside: whether its thread still comes round, and how much memory
+// it takes.
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,19 +19,18 @@ const IDLE_CPU_MS = 200
 /** What workerd has before any module asks for some. */
 const OVERHEAD_MB = 128
 
-/** Why a process has ended, and by whose doing. Without anybody it is nobody's in it. */
+/** Why a process has ended, and whether by what is in it. */
 interface Doom {
-  guilty: Guest | undefined
+  isGuilty: boolean
   error: string
 }
 
 export interface House extends Workerd {
   readonly orgId: string
-  readonly guests: ReadonlyMap<string, Guest>
   /** The isolates it has. */
   readonly keys: Set<string>
-  /** Runs that are in it, or on their way to it. */
-  seats: number
+  /** A run is in it, or on its way to it. */
+  isTaken: boolean
   /** Runs that it was given so far. */
   served: number
   /** Takes no more runs. */
@@ -40,9 +39,7 @@ export interface House extends Workerd {
   /** Known when it has ended. */
   readonly doom: Doom | undefined
   enter(guest: Guest): void
-  leave(guest: Guest): void
-  /** Who most likely has the thread, or has taken the memory. */
-  suspect(): Guest | undefined
+  leave(): void
   end(doom: Doom): void
 }
 
@@ -54,15 +51,13 @@ interface HouseOptions {
   callCharacters: number
   startMs: number
   idleMs: number
-  /** When it comes round again after it was stuck. */
-  onUnstuck(): void
 }
 
 export async function openHouse(options: HouseOptions): Promise<House> {
-  const { orgId, directory, memoryMb, callCharacters, idleMs, onUnstuck } = options
+  const { orgId, directory, memoryMb, callCharacters, idleMs } = options
   const guests = createGuests({
     callCharacters,
-    onNonsense: () => end({ guilty: suspect(), error: 'It flooded the process it ran in' }),
+    onNonsense: () => end({ isGuilty: hasBegun(), error: 'It flooded the process it ran in' }),
   })
   const close = async (): Promise<void> => {
     clearInterval(watch)
@@ -85,12 +80,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
 
   const greed = createGreed(workerd)
 
-  function suspect(): Guest | undefined {
-    let latest: Guest | undefined
-    for (const guest of guests.present.values())
-      if (guest.isBegun && guest.activeAt >= (latest?.activeAt ?? 0)) latest = guest
-    return latest
-  }
+  const hasBegun = () => guests.present?.isBegun ?? false
 
   function end(why: Doom): void {
     doom ??= why
@@ -100,7 +90,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   }
 
   function look(): void {
-    if (guests.present.size === 0) lookAtIdle()
+    if (!guests.present) lookAtIdle()
     else {
       lookAtMemory()
       lookAtThread()
@@ -109,9 +99,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   }
 
   function lookAtMemory(): void {
-    const begun = [...guests.present.values()].filter(({ isBegun }) => isBegun).length
-    if ((workerd.memoryMb() ?? 0) > OVERHEAD_MB + memoryMb * Math.max(1, begun))
-      end({ guilty: suspect(), error: `It used more than ${memoryMb} MB of memory` })
+    if ((workerd.memoryMb() ?? 0) > OVERHEAD_MB + memoryMb)
+      end({ isGuilty: hasBegun(), error: `It used more than ${memoryMb} MB of memory` })
   }
 
   function lookAtThread(): void {
@@ -119,18 +108,16 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       askedAt = performance.now()
       void workerd.answers().then(() => {
         askedAt = undefined
-        if (!isStuck) return
         isStuck = false
-        onUnstuck()
       })
     } else if (!isStuck && performance.now() - askedAt > STUCK_MS) {
       isStuck = true
-      for (const guest of guests.present.values()) if (!guest.isBegun) guest.withdraw()
+      if (!hasBegun()) guests.present?.withdraw()
     } else if (isStuck) {
       // A step may wait for long. To have the thread for itself all that time is something else.
-      const guest = suspect()
-      if (guest && performance.now() - askedAt > STUCK_MS + guest.job.timeoutMs)
-        end({ guilty: guest, error: tookLonger(guest.job) })
+      const guest = guests.present
+      if (guest?.isBegun && performance.now() - askedAt > STUCK_MS + guest.job.timeoutMs)
+        end({ isGuilty: true, error: tookLonger(guest.job) })
     }
   }
 
@@ -152,9 +139,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   /** Of a process that nobody here has ended. */
   function verdict({ how, said }: Exit): Doom {
     if (/out of memory|Cannot allocate memory/.test(said))
-      return { guilty: suspect(), error: `It used more than ${memoryMb} MB of memory` }
-    if (how === 'SIGKILL') return { guilty: undefined, error: 'Its process was ended from outside' }
-    return { guilty: suspect(), error: `Its process ended with ${how}` }
+      return { isGuilty: hasBegun(), error: `It used more than ${memoryMb} MB of memory` }
+    if (how === 'SIGKILL') return { isGuilty: false, error: 'Its process was ended from outside' }
+    return { isGuilty: hasBegun(), error: `Its process ended with ${how}` }
   }
 
   watchEvery(IDLE_LOOK_MS)
@@ -162,7 +149,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     doom ??= verdict(exit)
     await close()
     hasExited = true
-    for (const guest of guests.present.values()) guest.onExit()
+    guests.present?.onExit()
     return exit
   })
 
@@ -170,9 +157,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ...workerd,
     exited,
     orgId,
-    guests: guests.present,
     keys: new Set(),
-    seats: 0,
+    isTaken: true,
     served: 0,
     isLeaving: false,
     get isStuck() {
@@ -182,22 +168,18 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       return doom
     },
     enter(guest) {
-      guests.present.set(guest.token, guest)
+      guests.enter(guest)
       if (hasExited) guest.onExit()
-      if (guests.present.size > 1) return
       greed.begin()
       watchEvery(LOOK_MS)
     },
-    leave(guest) {
-      guests.present.delete(guest.token)
-      if (guests.present.size === 0) {
-        idleSince = performance.now()
-        cpuMs = workerd.cpuMs()
-        watchEvery(IDLE_LOOK_MS)
-        if (greed.isGreedy) house.isLeaving = true
-      }
+    leave() {
+      guests.leave()
+      idleSince = performance.now()
+      cpuMs = workerd.cpuMs()
+      watchEvery(IDLE_LOOK_MS)
+      if (greed.isGreedy) house.isLeaving = true
     },
-    suspect,
     end,
   }
   return house

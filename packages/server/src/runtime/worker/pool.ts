@@ -13,8 +13,6 @@ export interface PoolOptions {
   /** Processes in all, and of one organization. */
   processes: number
   processesPerOrg: number
-  /** Runs that are in one process at once, when there may be no more processes. */
-  runsPerProcess: number
   /** After so many isolates a process is replaced: they stay until it ends. */
   modulesPerProcess: number
   memoryMb: number
@@ -63,7 +61,7 @@ export class NoProcess extends Error {
 
 /** Processes of workerd, each of one organization. */
 export function createPool(options: PoolOptions, sources: () => Promise<Record<string, string>>) {
-  const { processes, processesPerOrg, runsPerProcess, modulesPerProcess, waitMs } = options
+  const { processes, processesPerOrg, modulesPerProcess, waitMs } = options
   const counts: PoolCounts = { started: 0, failedStarts: 0, killed: 0, loaded: 0 }
   const houses = new Set<House>()
   /** Of those that are about to be houses, the organizations. */
@@ -76,28 +74,25 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   const ofOrg = (orgId: string) => [...houses].filter((house) => house.orgId === orgId && !house.isLeaving)
   const isFull = () => houses.size + opening.length >= processes
 
-  /** The best of what is there: one that has nobody, then one that has the module, then one that has few. */
+  /** One that has nobody, and the module if there is such a one. */
   function choose({ orgId, key }: Wanted): House | undefined {
-    const rank = (house: House) =>
-      [house.seats === 0 ? 0 : 1, house.keys.has(key) ? 0 : 1, house.seats].join()
-    return ofOrg(orgId)
-      .filter((house) => takes(house) && house.seats < runsPerProcess)
-      .toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))[0]
+    const free = ofOrg(orgId).filter((house) => takes(house) && !house.isTaken)
+    return free.find(({ keys }) => keys.has(key)) ?? free[0]
   }
 
-  /** A seat in a process that is there or will be. */
+  /** A process that is there or will be. */
   function place(wanted: Wanted): Promise<House> | undefined {
     const house = choose(wanted)
-    const own = ofOrg(wanted.orgId).length + opening.filter((id) => id === wanted.orgId).length
-    if (house?.seats !== 0 && own < processesPerOrg && !isFull()) {
-      const opened = open(wanted.orgId)
-      const settled = opened.catch(() => {}).finally(() => openings.delete(settled))
-      openings.add(settled)
-      return opened
+    if (house) {
+      house.isTaken = true
+      return Promise.resolve(house)
     }
-    if (!house) return undefined
-    house.seats++
-    return Promise.resolve(house)
+    const own = ofOrg(wanted.orgId).length + opening.filter((id) => id === wanted.orgId).length
+    if (own >= processesPerOrg || isFull()) return undefined
+    const opened = open(wanted.orgId)
+    const settled = opened.catch(() => {}).finally(() => openings.delete(settled))
+    openings.add(settled)
+    return opened
   }
 
   async function open(orgId: string): Promise<House> {
@@ -110,14 +105,12 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
       }
       for (const [name, text] of Object.entries(files))
         await writeFile(join(directory, name), text, { mode: 0o600 })
-      const dataMb = IDLE_DATA_MB + options.memoryMb * runsPerProcess
-      const command = commandFor(options, directory, dataMb)
-      const house = await openHouse({ ...options, orgId, directory, command, onUnstuck: serve })
-      house.seats = 1
+      const command = commandFor(options, directory, IDLE_DATA_MB + options.memoryMb)
+      const house = await openHouse({ ...options, orgId, directory, command })
       counts.started++
       houses.add(house)
       void house.exited.then(() => {
-        if (house.doom?.guilty) counts.killed++
+        if (house.doom?.isGuilty) counts.killed++
         houses.delete(house)
         serve()
       })
@@ -145,19 +138,19 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
 
   /**
    * Whoever waits and has no process gets the place of one that nobody uses, or else of one whose organization has the
-   * most, when those who are in it have ended.
+   * most, when the run in it has ended.
    */
   function makeRoom(): void {
     const all = [...houses]
     const served = new Set(all.filter(({ isLeaving }) => !isLeaving).map(({ orgId }) => orgId))
     const without = new Set([...waiters].map(({ orgId }) => orgId)).difference(served).size
     const leaving = all.filter(({ isLeaving }) => isLeaving)
-    const idle = all.find((house) => takes(house) && house.seats === 0)
-    const ending = leaving.filter(({ seats }) => seats === 0).length + opening.length
+    const idle = all.find((house) => takes(house) && !house.isTaken)
+    const ending = leaving.filter(({ isTaken }) => !isTaken).length + opening.length
     if (!isFull() || without <= ending || (!idle && without <= leaving.length + opening.length)) return
-    const rank = ({ orgId, seats }: House) => seats - 1_000 * ofOrg(orgId).length
-    const [least] = all.filter(takes).toSorted((one, other) => rank(one) - rank(other))
-    const chosen = idle ?? least
+    const count = ({ orgId }: House) => ofOrg(orgId).length
+    const [ofMost] = all.filter(takes).toSorted((one, other) => count(other) - count(one))
+    const chosen = idle ?? ofMost
     if (!chosen) return
     chosen.isLeaving = true
     if (idle) idle.kill()
@@ -196,7 +189,7 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
       return waiters.size
     },
 
-    /** A seat in a process, to be given back. Rejects with NoProcess. */
+    /** A process, to be given back. Rejects with NoProcess. */
     async take(wanted: Wanted, signal: AbortSignal): Promise<House> {
       if (isClosed) throw new NoProcess('The server is stopping')
       const house = await (place(wanted) ?? wait(wanted, signal))
@@ -211,8 +204,8 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     },
 
     giveBack(house: House): void {
-      house.seats--
-      if (house.isLeaving && house.seats === 0) house.kill()
+      house.isTaken = false
+      if (house.isLeaving) house.kill()
       serve()
     },
 

@@ -40,8 +40,6 @@ const LAST_WORDS_MS = 2_000
 /** What a step has, besides its own time, to tell that it was over. */
 const STEP_MARGIN_MS = 1_000
 
-const NEIGHBOUR = 'Its process was ended because of another run of the organization'
-
 export async function stay({ house, key, job, host, signal, limits, readStack }: Stay): Promise<Outcome> {
   const over = new AbortController()
   const cut = new AbortController()
@@ -60,20 +58,21 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     },
     log: boundedLog(limits.log, (line) => host.log({ ...line, message: readStack(line.message) })),
     isBegun: false,
-    activeAt: 0,
     heard: Promise.withResolvers(),
     onBegin: began.resolve,
     onExit: gone.resolve,
-    withdraw: () => withdrawn.resolve({ kind: 'not begun', reason: 'Its process was busy with another run' }),
+    withdraw: () =>
+      withdrawn.resolve({ kind: 'not begun', reason: 'Its process was busy with what an earlier run left' }),
   }
   const time = createTime()
   let toldToEnd: string | undefined
 
   async function ended(): Promise<Outcome> {
     await gone.promise
-    const { guilty, error } = house.doom ?? { guilty: undefined, error: 'Its process ended' }
-    if (!guest.isBegun) return { kind: 'not begun', reason: `Before it began: ${error}` }
-    return { kind: 'ended', error: guilty === undefined || guilty === guest ? error : NEIGHBOUR }
+    const { error } = house.doom ?? { error: 'Its process ended' }
+    return guest.isBegun
+      ? { kind: 'ended', error }
+      : { kind: 'not begun', reason: `Before it began: ${error}` }
   }
 
   async function answered(): Promise<Outcome> {
@@ -113,7 +112,7 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     await delay(limits.graceMs, undefined, { signal: over.signal, ref: false })
     while (!(await house.answers(AbortSignal.timeout(ANSWER_MS)))) {
       over.signal.throwIfAborted()
-      if (house.suspect() === guest) house.end({ guilty: guest, error: reason })
+      house.end({ isGuilty: true, error: reason })
     }
     return { kind: 'ended', error: reason }
   }
@@ -128,7 +127,7 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
     over.abort()
     cut.abort()
     time.stop()
-    house.leave(guest)
+    house.leave()
   }
 }
 

@@ -116,15 +116,9 @@ describe('a module in the worker runtime', () => {
       console.warn('careful'); ctx.log('done', { name })
       if (name === 'b') Promise.reject(new Error('only b'))
     }`
-    const waiting: (() => void)[] = []
-    /** Answers when both have asked. */
-    const call = () =>
-      new Promise<void>((resolve) => {
-        if (waiting.push(resolve) === 2) for (const answer of waiting.splice(0)) answer()
-      })
     const { isolates } = worker.runtime
     const both = await Promise.all(
-      ['a', 'b'].map((name) => run(code, { input: { name }, capabilities: ['repo:read'], call })),
+      ['a', 'b'].map((name) => run(code, { input: { name }, capabilities: ['repo:read'] })),
     )
     assert.deepEqual(
       both.map(({ kind, lines }) => [kind, lines.map(({ level, message }) => `${level} ${message}`)]),
