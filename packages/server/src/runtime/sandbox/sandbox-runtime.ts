@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Host, Job, Outcome, Runtime } from '../runtime.ts'
 import { createStackReaders, type ReadStack } from '../stacks.ts'
+import { createUnruly } from '../unruly.ts'
 import { INSIDE, type Launch } from './command.ts'
 import { countedBy, type Sandbox } from './find.ts'
 import { runSession, type SessionLimits } from './session.ts'
@@ -37,6 +38,7 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
   const readStackOf = createStackReaders()
   const closing = new AbortController()
   const sessions = new Set<Promise<Outcome>>()
+  const unruly = createUnruly()
 
   async function inTree(job: Job, host: Host, tree: Tree, signal: AbortSignal): Promise<Outcome> {
     const { groups, confinement, directory } = sandbox
@@ -55,7 +57,8 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
         run: `runs/${basename(run)}`,
         tree: `trees/${tree.name}`,
       }
-      return await runSession({
+      if (unruly.isBehind(job.orgId)) await group.giveWay()
+      const outcome = await runSession({
         job,
         host,
         signal,
@@ -64,6 +67,8 @@ export function createSandboxRuntime(options: SandboxRuntimeOptions): SandboxRun
         limits: options,
         readStack: withoutPlaces(readStackOf(job.module)),
       })
+      if (outcome.kind === 'ended' && !signal.aborted) unruly.ended(job.orgId)
+      return outcome
     } finally {
       await group.remove()
       await rm(run, { recursive: true, force: true })

@@ -22,10 +22,13 @@ function findWorkerd(): string | undefined {
   }
 }
 
-/** Nothing of the machine but the program, its libraries and its own directory; no network, no other process. */
+/**
+ * Nothing of the machine but the program, its libraries and its own directory; no network, no other process. No session of
+ * its own either: whoever starts it has made one, which tells the kernel how nice it is.
+ */
 const bubblewrapped = (bubblewrap: string, workerd: string, directory: string): string[] => [
   bubblewrap,
-  ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv'],
+  ...['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--clearenv'],
   ...['--hostname', 'worker', '--dev', '/dev', '--tmpfs', '/tmp'],
   ...LIBRARIES.flatMap((path) => ['--ro-bind-try', path, path]),
   ...['--ro-bind', workerd, '/workerd', '--bind', directory, '/run/worker', '--chdir', '/run/worker'],

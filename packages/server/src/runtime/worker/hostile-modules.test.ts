@@ -8,6 +8,9 @@ const FINE = 'export default () => "fine"'
 describe('a module that means harm', () => {
   const worker = useInSuite((made) => startWorkerRuntime(made, { processesPerOrg: 1 }))
   const run: typeof worker.run = (...args) => worker.run(...args)
+  // Of an organization each: others go before one that had a process ended.
+  let orgs = 0
+  const runAlone: typeof run = (code, options) => run(code, { orgId: `org_of_${++orgs}`, ...options })
   const output = async (...args: Parameters<typeof run>) => {
     const outcome = await run(...args)
     return outcome.kind === 'returned' ? outcome.output : outcome
@@ -52,7 +55,7 @@ describe('a module that means harm', () => {
       'export default () => { console.log("before"); return /^(a+)+$/.test("a".repeat(60) + "b") }',
       'console.log("before"); for (;;); export default () => {}',
     ])
-      assert.deepEqual(await run(code, { timeoutMs: 200 }), {
+      assert.deepEqual(await runAlone(code, { timeoutMs: 200 }), {
         kind: 'ended',
         error: 'It took longer than 200 ms',
         lines: [{ level: 'info', message: 'before' }],
@@ -71,14 +74,14 @@ describe('a module that means harm', () => {
   })
 
   it('takes all memory it can get, and is stopped', { timeout: 300_000 }, async () => {
-    const buffers = await run(
+    const buffers = await runAlone(
       'export default () => { const all = []; for (;;) all.push(new Uint8Array(2 ** 24).fill(1)) }',
     )
     assert.match(
       buffers.kind === 'returned' || !('error' in buffers) ? '' : buffers.error,
       /allocation failed|more than 64 MB/,
     )
-    const heap = await run('export default () => { const all = []; for (;;) all.push([1, 2, 3]) }')
+    const heap = await runAlone('export default () => { const all = []; for (;;) all.push([1, 2, 3]) }')
     assert.equal(heap.kind === 'ended' && heap.error, 'It used more than 64 MB of memory')
     assert.equal(await output(FINE), 'fine')
   })

@@ -50,6 +50,8 @@ interface HouseOptions {
   memoryMb: number
   callCharacters: number
   startMs: number
+  /** Those who run there have had processes ended: from its start others go first. */
+  isBehind: boolean
   idleMs: number
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createUnruly } from '../unruly.ts'
 import { commandFor } from './confinement.ts'
 import { type House, openHouse } from './house.ts'
 import { configOf, FILES, SOCKETS } from './settings.ts'
@@ -68,6 +69,9 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   const opening: string[] = []
   const openings = new Set<Promise<unknown>>()
   const waiters = new Set<Waiter>()
+  const unruly = createUnruly()
+  /** Somebody who waits will be looked at again. */
+  let isResting = false
   let isClosed = false
 
   const takes = (house: House) => !house.isLeaving && !house.isStuck && house.doom === undefined
@@ -89,6 +93,13 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     }
     const own = ofOrg(wanted.orgId).length + opening.filter((id) => id === wanted.orgId).length
     if (own >= processesPerOrg || isFull()) return undefined
+    const restMs = unruly.restMs(wanted.orgId)
+    if (restMs > 0) {
+      if (!isResting) setTimeout(serveRested, restMs + 1).unref()
+      isResting = true
+      return undefined
+    }
+    unruly.started(wanted.orgId)
     const opened = open(wanted.orgId)
     const settled = opened.catch(() => {}).finally(() => openings.delete(settled))
     openings.add(settled)
@@ -106,11 +117,15 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
       for (const [name, text] of Object.entries(files))
         await writeFile(join(directory, name), text, { mode: 0o600 })
       const command = commandFor(options, directory, IDLE_DATA_MB + options.memoryMb)
-      const house = await openHouse({ ...options, orgId, directory, command })
+      const isBehind = unruly.isBehind(orgId)
+      const house = await openHouse({ ...options, orgId, directory, command, isBehind })
       counts.started++
       houses.add(house)
       void house.exited.then(() => {
-        if (house.doom?.isGuilty) counts.killed++
+        if (house.doom?.isGuilty) {
+          counts.killed++
+          unruly.ended(orgId)
+        }
         houses.delete(house)
         serve()
       })
@@ -123,6 +138,11 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
       opening.splice(opening.indexOf(orgId), 1)
       serve()
     }
+  }
+
+  function serveRested(): void {
+    isResting = false
+    serve()
   }
 
   /** Gives what has come free to those who wait, the first first. */

@@ -47,12 +47,20 @@ interface StartOptions {
   command: readonly string[]
   directory: string
   startMs: number
+  /** Whether others go first from its start. */
+  isBehind: boolean
   /** Called with every piece of its stdout. */
   hear(text: string): void
 }
 
 /** Rejects when it does not start to listen in time. */
-export async function startWorkerd({ command, directory, startMs, hear }: StartOptions): Promise<Workerd> {
+export async function startWorkerd({
+  command,
+  directory,
+  startMs,
+  isBehind,
+  hear,
+}: StartOptions): Promise<Workerd> {
   const [program = '', ...args] = [...command, 'serve', '--experimental', '--control-fd=3', FILES.config]
   const child = spawn(program, args, {
     cwd: directory,
@@ -61,7 +69,10 @@ export async function startWorkerd({ command, directory, startMs, hear }: StartO
     // A group of its own, which is ended as a whole.
     detached: true,
   })
-  if (child.pid !== undefined) setNiceness(child.pid, NICENESS.usual)
+  if (child.pid !== undefined) {
+    setNiceness(child.pid, NICENESS.usual)
+    if (isBehind) setNicenessOfSession(child.pid, NICENESS.usual)
+  }
   let said = ''
   let isOver = false
   child.stdin?.on('error', () => {})
