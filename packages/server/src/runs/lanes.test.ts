@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Run } from '@trellis/contract'
+import type { Runtimes } from '../runtime/runtime.ts'
 import { useInSuite } from '../testing/in-suite.ts'
 import {
   createInProcessRuntime,
@@ -160,5 +164,32 @@ onEachDatabase('organizations that would hold every place', (create) => {
     await crowd('spin', 4)
     assert.equal((await here.honest.run('tools', 'isolate')).output, 2)
     await disperse()
+  })
+})
+
+onEachDatabase('runs that not every process can run', (create) => {
+  it('are left to those that can, and fail when there has been none for long', async () => {
+    await using database = await create()
+    await using data = await mkdtempDisposable(join(tmpdir(), 'trellis-lanes-'))
+    const start = (runtimes: Runtimes, concurrency: string) => {
+      const env = {
+        TRELLIS_DATA: data.path,
+        TRELLIS_RUN_CONCURRENCY: concurrency,
+        TRELLIS_RUN_LEASE_SECONDS: '3600',
+      }
+      return startTestApp(database, env, { runtimes })
+    }
+    const runtime = createInProcessRuntime()
+    // The first can run all and takes nothing: it is there to be asked.
+    await using asked = await start({ worker: runtime, sandbox: runtime }, '0')
+    await using unable = await start({ worker: createInProcessRuntime() }, '2')
+    const world = worldOf(asked, (await asked.signUp('ana')).token)
+    await world.repo('tools', EXTENSIONS)
+    const { run } = await world.ok('runs/dispatch', { name: 'tools', extension: 'quick' })
+    assert.equal((await world.run('tools', 'isolate')).output, 2)
+    assert.equal((await world.ok('runs/get', { id: run.id })).run.status, 'queued')
+    unable.pass(11 * 60_000)
+    const { status, error } = await world.ended(run.id)
+    assert.deepEqual([status, error], ['failed', 'The sandbox runtime is not available here'])
   })
 })

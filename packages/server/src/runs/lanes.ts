@@ -12,6 +12,10 @@ export const LANES: readonly Lane[] = ['sandbox', 'worker']
 
 export const laneOf = (runtime: Runtime): Lane => (runtime === 'sandbox' ? 'sandbox' : 'worker')
 
+/** Those whose runs nothing here can run. They are left to other processes. */
+export const lanesWithout = (runtimes: ReadonlySet<Runtime>): ReadonlySet<Lane> =>
+  new Set(LANES.filter((lane) => !runtimes.has(lane)))
+
 /** How the places of a lane are shared out in one process. */
 export interface LaneRules {
   places: number

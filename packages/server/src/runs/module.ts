@@ -30,7 +30,7 @@ import { createDispatching } from './dispatching.ts'
 import { createExecution } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
 import { createJournals } from './journal.ts'
-import { lanesOf } from './lanes.ts'
+import { lanesOf, lanesWithout } from './lanes.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
 import { createJudging, createProposing } from './proposing.ts'
@@ -185,6 +185,7 @@ export function createRunsModule(needs: RunsNeeds) {
       runQueues({
         ...needs,
         lanes,
+        unserved: lanesWithout(needs.enabled),
         leaseMs: config.runs.leaseMs,
         transitions,
         taking,

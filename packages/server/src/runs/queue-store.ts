@@ -190,6 +190,28 @@ export async function setToken(tx: Tx, id: string, tokenId: string): Promise<voi
   await token(tx, { id, tokenId })
 }
 
+/** Whether something has waited there since before then, and nobody runs anything: there is nobody who could. */
+export async function isStranded(q: Db, lane: Lane, before: number): Promise<boolean> {
+  const oldest = await q
+    .selectFrom('runs')
+    .select('created_at')
+    .where('status', '=', sql.lit('queued'))
+    .where('lane', '=', lane)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  if (!oldest || oldest.created_at >= before) return false
+  const running = await q
+    .selectFrom('runs')
+    .select('id')
+    .where('status', '=', sql.lit('running'))
+    .where('worker_id', 'is not', null)
+    .where('lane', '=', lane)
+    .limit(1)
+    .executeTakeFirst()
+  return running === undefined
+}
+
 /** Runs in the hands of a worker that does not say that it lives. */
 export function listAbandoned(
   q: Db,

@@ -21,6 +21,8 @@ interface RunningDeps {
   taking: Taking
   cancels: Cancels
   lanes: Lanes
+  /** Those that are left to other processes. */
+  unserved: ReadonlySet<Lane>
   leaseMs: number
   bell: Bell
   desk: Desk<RunRow>
@@ -33,6 +35,8 @@ interface RunningDeps {
 
 const LOOK_EVERY_MS = 900
 const AT_ONCE = 100
+/** What nobody can run is not left to others for ever: then it is taken, and fails for that reason. */
+const STRANDED_MS = 10 * 60_000
 
 /** Takes runs out of their queues, one organization after the other, and runs them. */
 export function runQueues(deps: RunningDeps): Work {
@@ -41,6 +45,7 @@ export function runQueues(deps: RunningDeps): Work {
   const { db } = database
   const provisional = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
+  let stranded: ReadonlySet<Lane> = new Set()
 
   /** Whoever has a place there, here. */
   function roomIn(lane: Lane, inHand: readonly RunRow[]): Room {
@@ -79,11 +84,15 @@ export function runQueues(deps: RunningDeps): Work {
 
   const wake = (id: string) => database.transact((tx) => transitions.wakeIn(tx, id))
 
-  /** What has slept for long enough. */
+  /** What has slept for long enough, and what nobody can run. */
   async function lookAround(): Promise<void> {
     if (stopwatch() - lookedAt < LOOK_EVERY_MS) return
     lookedAt = stopwatch()
     for (const id of await queues.listToWake(db, clock(), AT_ONCE)) await wake(id)
+    const found: Lane[] = []
+    for (const lane of deps.unserved)
+      if (await queues.isStranded(db, lane, clock() - STRANDED_MS)) found.push(lane)
+    stranded = new Set(found)
   }
 
   return leased<RunRow>({
@@ -97,7 +106,8 @@ export function runQueues(deps: RunningDeps): Work {
     async claim({ workerId, inHand }) {
       for (const id of arrivals.take()) await wake(id)
       await lookAround()
-      return allOf(LANES.map((lane) => claimIn(lane, workerId, inHand)))
+      const served = LANES.filter((lane) => !deps.unserved.has(lane) || stranded.has(lane))
+      return allOf(served.map((lane) => claimIn(lane, workerId, inHand)))
     },
 
     async work(run, hold) {
