@@ -111,7 +111,7 @@ export async function createModules({
     createKeyEnding({ events }),
     tokenEnding,
     createInviteEnding({ events, tokens: tokenEnding, clock }),
-    createRunEnding({ events, transitions }),
+    createRunEnding({ ...base, onMarked: beginnings.marked.hint }),
   ])
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })

@@ -53,6 +53,8 @@ export function createExecution(deps: ExecutingDeps) {
       const repo = await repos.find(run.repo_id)
       // It goes with its repository.
       if (!repo) return
+      // Asked for while it waited.
+      if (run.cancel_requested_at !== null) return await end(run, hold, cancelledVerdict, undefined)
       const granted = await secrets.reveal(repo.id, secretsIn(run))
       blank = createBlank(Object.values(granted))
       log = logs.open(run, hold.workerId, blank)

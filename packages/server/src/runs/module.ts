@@ -27,6 +27,7 @@ import { eventMethods, recordMethods } from './ctx/others.ts'
 import { repoMethods } from './ctx/repo.ts'
 import { runMethods } from './ctx/runs.ts'
 import { createDispatching } from './dispatching.ts'
+import { createEndMarked } from './ending.ts'
 import { createExecution } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
 import { createJournals } from './journal.ts'
@@ -96,6 +97,7 @@ export function createRunBeginnings({
     onOverfull: hints.hint,
   })
   const proposed = createHints()
+  const marked = createHints()
   const proposing = createProposing({ database, newId, onProposed: proposed.hint })
   const subscribers: Subscriber[] = config.extensions.enabled
     ? [
@@ -107,7 +109,19 @@ export function createRunBeginnings({
     : []
   const checks = createSchemaChecks()
   const waking = createWaking({ transitions, queueRoom, runtimes: enabled, checks })
-  return { bell, arrivals, waiting, hints, proposed, checks, queueRoom, transitions, waking, subscribers }
+  return {
+    bell,
+    arrivals,
+    waiting,
+    hints,
+    proposed,
+    marked,
+    checks,
+    queueRoom,
+    transitions,
+    waking,
+    subscribers,
+  }
 }
 
 export function createRunsModule(needs: RunsNeeds) {
@@ -115,7 +129,7 @@ export function createRunsModule(needs: RunsNeeds) {
   if (!extensions)
     return { services: { runs: undefined }, handlers: { runs: runsHandlers(undefined) } } satisfies Module
   const { db } = database
-  const { bell, arrivals, waiting, hints, proposed, checks, transitions, queueRoom } = beginnings
+  const { bell, arrivals, waiting, hints, proposed, marked, checks, transitions, queueRoom } = beginnings
   const complain = (message: string, about: object) => log.error(message, { ...about })
   const cancels = createCancels({ db })
   const fetching = createFetching(needs)
@@ -218,6 +232,13 @@ export function createRunsModule(needs: RunsNeeds) {
         where: 'each process',
         atStart: true,
         run: judging.lookAround,
+      }),
+      hinted({
+        name: 'runs of those who have left',
+        hints: marked,
+        settleMs: 0,
+        longestBurstMs: SETTLE_MS,
+        run: createEndMarked({ ...needs, transitions }),
       }),
       hinted({
         name: 'many runs',

@@ -235,10 +235,17 @@ onEachDatabase('the queue of runs', (create) => {
     }
     const theirs = await ask(member)
     const ours = await ask(owner)
+    const later = await member.call('runs/dispatch', {
+      name: 'shared',
+      extension: 'waits',
+      input: { gate: 'x' },
+    })
     await owner.call('members/remove', { orgSlug: 'acme', userId: acme.member.userId })
     const statusOf = async (id: string) =>
       (await owner.call('runs/get', { id, waitMs: 10_000 })).body.run.status
     assert.equal(await statusOf(theirs.id), 'cancelled')
+    assert.equal(await statusOf(later.body.run.id), 'cancelled')
+    assert.ok(!begun.includes('x'))
     gateOf(ours.gate).resolve()
     assert.equal(await statusOf(ours.id), 'succeeded')
   })

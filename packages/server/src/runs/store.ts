@@ -151,57 +151,6 @@ export async function listGoingOn(q: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, worker_id }) => [id, worker_id]))
 }
 
-/** What has not ended of what an actor dispatched, and what came of that by dispatching. */
-export async function listAskedForBy(
-  q: Db,
-  { orgId, actorId }: { orgId: string; actorId: string },
-): Promise<string[]> {
-  const rows = await q
-    .selectFrom('runs')
-    .select('id')
-    .where('org_id', '=', orgId)
-    .where('actor_id', '=', actorId)
-    .where('ended_at', 'is', null)
-    .where('trigger_kind', '=', 'dispatch')
-    .orderBy('id')
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** Undefined when it is not waiting any more. */
-export const cancelQueued = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
-  tx
-    .updateTable('runs')
-    .set({ status: 'cancelled', ended_at: now, ready: 0 })
-    .where('id', '=', id)
-    .where('status', '=', 'queued')
-    .returningAll()
-    .executeTakeFirst()
-
-/** A workflow that sleeps, or is to go on and has not been taken yet. Undefined when it is none. */
-export const cancelSleeping = (
-  tx: Tx,
-  { id, now, ready }: { id: string; now: number; ready: 0 | 1 },
-): Promise<RunRow | undefined> =>
-  tx
-    .updateTable('runs')
-    .set({ status: 'cancelled', ended_at: now, due_at: null, ready: 0 })
-    .where('id', '=', id)
-    .where('status', '=', 'running')
-    .where('ready', '=', ready)
-    .where('worker_id', 'is', null)
-    .returningAll()
-    .executeTakeFirst()
-
-export const requestCancel = (tx: Tx, id: string, now: number): Promise<RunRow | undefined> =>
-  tx
-    .updateTable('runs')
-    .set({ cancel_requested_at: now })
-    .where('id', '=', id)
-    .where('status', '=', 'running')
-    .returningAll()
-    .executeTakeFirst()
-
 /** How a run that somebody held has ended. */
 export interface Ending {
   id: string

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { LogLevel } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
+import * as cancels from './cancel-store.ts'
 import { causeOf, type Origin } from './causes.ts'
 import { costOf, LANES, laneOf } from './lanes.ts'
 import * as queues from './queue-store.ts'
@@ -173,9 +174,9 @@ export function createTransitions(deps: {
     async cancelIn(tx: Tx, log: Appending, id: string): Promise<store.RunRow | undefined> {
       const now = clock()
       const waiting =
-        (await store.cancelQueued(tx, id, now)) ?? (await store.cancelSleeping(tx, { id, now, ready: 1 }))
-      const cancelled = waiting ?? (await store.cancelSleeping(tx, { id, now, ready: 0 }))
-      if (!cancelled) return store.requestCancel(tx, id, now)
+        (await cancels.cancelQueued(tx, id, now)) ?? (await cancels.cancelSleeping(tx, { id, now, ready: 1 }))
+      const cancelled = waiting ?? (await cancels.cancelSleeping(tx, { id, now, ready: 0 }))
+      if (!cancelled) return cancels.requestCancel(tx, id, now)
       await endedIn(tx, log, cancelled, [tell(cancelled, 'run.cancelled', {})])
       const { org_id: orgId, lane } = cancelled
       if (waiting) await countIn(tx, { orgId, lane, ready: -1 })
