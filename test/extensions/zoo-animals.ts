@@ -180,6 +180,10 @@ export const CLIMBERS = {
         await tried('run', () => ctx.runs.dispatch('../other/extensions/good', {})),
       ]`,
   },
+  'floods-records': {
+    capabilities: ['records:write'],
+    does: `for (;;) await Promise.allSettled(Array.from({ length: 100 }, () => ctx.records.create('task', { title: 'x'.repeat(1e4) })))`,
+  },
   'goes-on-when-cancelled': {
     capabilities: ['events:emit'],
     does: `

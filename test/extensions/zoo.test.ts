@@ -105,6 +105,9 @@ describe('a zoo of hostile extensions', () => {
       for (const answer of askedBy('kept') ?? ['none'])
         assert.match(String(answer), /different request|disposed|has ended/)
 
+      const flood = await keeper.ended(await keeper.dispatch('floods-records'))
+      assert.match(flood.error ?? '', animals.LATE)
+
       const id = await keeper.dispatch('goes-on-when-cancelled')
       const events = async (): Promise<string[]> => {
         const { items } = await keeper.ok('events/list', { name: 'zoo', order: 'newest', limit: 100 })
