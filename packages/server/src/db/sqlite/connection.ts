@@ -119,7 +119,8 @@ export class SqliteConnection {
  * are written down.
  */
 function rowNamer(columns: readonly string[]): NameRow {
-  const fields = columns.map((name, i) => `[${JSON.stringify(name)}]: values[${i}]`)
+  if (columns.includes('__proto__')) throw new Error('a column cannot be called __proto__')
+  const fields = columns.map((name, i) => `${JSON.stringify(name)}: values[${i}]`)
   return new Function('values', `return { ${fields.join(', ')} }`) as NameRow
 }
 
