@@ -1,6 +1,5 @@
 // Half of what a server loads is packages, hundreds of small modules, and the tests load them a hundred times. So they
-// are bundled once, and `light-packages.ts` has them taken from there. Servers that tests start by `server-process.ts`
-// load them as operators' do.
+// are bundled once, and `light-packages.ts` has them taken from there.
 
 import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

@@ -5,12 +5,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createPostgres, createSqlite, startTestApp } from '@trellis/server/testing'
+import { MAIN } from './bundled-server.ts'
 import { failToStart, ownerKeyIn, startServer, withDataDirectory } from './server-process.ts'
 
 describe('the first start', () => {
   it('makes an owner whose key works at once, tells it once, and keeps it to its owner', () =>
     withDataDirectory(async (data) => {
-      const first = await startServer(data)
+      const first = await startServer(data, {}, { program: MAIN })
       const key = await ownerKeyIn(data)
       assert.match(key, /^trk_[0-9A-Za-z]{42}$/)
       assert.equal(first.said().split(key).length - 1, 1)

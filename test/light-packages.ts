@@ -17,6 +17,3 @@ if (list) {
     },
   })
 }
-
-/** Arguments of a Node that is to take them from there too. */
-export const lightPackages: readonly string[] = list ? ['--import', import.meta.url] : []

@@ -8,6 +8,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import { bundlePackages } from './bundled-packages.ts'
+import { bundleServer, SERVER } from './bundled-server.ts'
 import { PACKAGES } from './light-packages.ts'
 import { makeRoomInMemory } from './memory.ts'
 import { globalSetup as startCluster, globalTeardown as stopCluster } from './postgres-cluster.ts'
@@ -66,6 +67,7 @@ async function runAll(groups: string[][]): Promise<boolean> {
     files.push(file)
   }
   process.env[PACKAGES] = await bundlePackages()
+  process.env[SERVER] = await bundleServer()
   const execArgv = ['light-hooks.ts', 'light-packages.ts'].flatMap((file) => [
     '--import',
     pathToFileURL(join(root, 'test', file)).href,

@@ -3,10 +3,8 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createTrellisClient, type TrellisClient } from '@trellis/contract/client'
-
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+import { lightMain } from './bundled-server.ts'
 
 const running = new Map<string, ServerProcess[]>()
 
@@ -49,9 +47,9 @@ export interface ServerProcess {
 export async function startServer(
   data: string,
   env: Record<string, string | undefined> = {},
-  node = process.execPath,
+  { node = process.execPath, program = lightMain() }: { node?: string; program?: string } = {},
 ): Promise<ServerProcess> {
-  const child = spawn(node, [MAIN], {
+  const child = spawn(node, [program], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

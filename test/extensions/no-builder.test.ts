@@ -12,7 +12,7 @@ describe('without a process that builds', () => {
       // The server runs on, and what it would start is not there any more.
       const node = join(data, 'node')
       await link(process.execPath, node).catch(() => copyFile(process.execPath, node))
-      const server = await startServer(data, {}, node)
+      const server = await startServer(data, {}, { node })
       await rm(node)
       const { repos, git, extensions } = server.client(await ownerKeyIn(data))
       const name = 'tools'

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { lightPackages, PACKAGES } from '../light-packages.ts'
+import { join } from 'node:path'
+import { lightMain } from '../bundled-server.ts'
 
 /** The server as operators run it. */
 export interface ServerProcess {
@@ -21,17 +21,14 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-const MAIN = resolve(import.meta.dirname, '../../packages/server/src/main.ts')
-
 export async function startServer(
   dataDir: string,
   env: Record<string, string | undefined> = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...lightPackages, MAIN], {
+  const child = spawn(process.execPath, [lightMain()], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      [PACKAGES]: process.env[PACKAGES],
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: dataDir,
       ...env,
