@@ -1,4 +1,5 @@
-import { mkdtempDisposable } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFile, mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'node:test'
@@ -34,6 +35,23 @@ export async function createSqlite(): Promise<TestDatabase> {
     drop: directory.remove,
     [Symbol.asyncDispose]: directory.remove,
   }
+}
+
+let migrated: Promise<string> | undefined
+
+/** Puts a database where a server will open it, migrated already: copying is faster than migrating. */
+export async function placeMigrated(path: string): Promise<void> {
+  migrated ??= createMigrated()
+  await copyFile(await migrated, path)
+}
+
+async function createMigrated(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'trellis-migrated-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const file = join(directory, 'migrated.db')
+  const database = await openDatabase({ sqlite: file })
+  await database.close()
+  return file
 }
 
 export async function createPostgres(state?: 'empty'): Promise<TestDatabase> {

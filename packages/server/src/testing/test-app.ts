@@ -12,7 +12,7 @@ import type { Passwords } from '../people/passwords.ts'
 import { parseConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
 import type { Runtimes } from '../runtime/runtime.ts'
-import type { CreateDatabase, TestDatabase } from './databases.ts'
+import { type CreateDatabase, placeMigrated, type TestDatabase } from './databases.ts'
 import { useInSuite } from './in-suite.ts'
 import { cheapPasswords } from './passwords.ts'
 
@@ -57,6 +57,7 @@ export async function startTestApp(
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
   const data = env.TRELLIS_DATA ?? directory.path
+  if (!database.url && data === directory.path) await placeMigrated(join(data, 'trellis.db'))
   let passed = 0
   let skew = 0
   let log = ''
