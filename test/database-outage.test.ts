@@ -154,8 +154,17 @@ describe('a start', () => {
     await using database = await createPostgres()
     await using proxy = await startProxy(database.url ?? '')
     await proxy.refuse()
-    const starting = startTestApp({ ...database, url: proxy.url }, { TRELLIS_DATABASE_WAIT_SECONDS: '30' })
-    await sleep(500)
+    const said = Promise.withResolvers<void>()
+    const starting = startTestApp(
+      { ...database, url: proxy.url },
+      { TRELLIS_DATABASE_WAIT_SECONDS: '120' },
+      {
+        onLogged: (lines) => {
+          if (/"waiting for the database".*ECONNREFUSED/.test(lines)) said.resolve()
+        },
+      },
+    )
+    await Promise.race([said.promise, starting])
     await proxy.restore()
     await using app = await starting
     assert.match(app.logged(), /"waiting for the database".*ECONNREFUSED/)

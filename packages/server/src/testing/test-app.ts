@@ -52,7 +52,11 @@ export interface Answer {
 export async function startTestApp(
   database: TestDatabase,
   env: Record<string, string> = {},
-  { passwords = cheapPasswords, runtimes }: { passwords?: Passwords; runtimes?: Runtimes } = {},
+  {
+    passwords = cheapPasswords,
+    runtimes,
+    onLogged,
+  }: { passwords?: Passwords; runtimes?: Runtimes; onLogged?: (lines: string) => void } = {},
 ): Promise<TestApp> {
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
@@ -74,6 +78,7 @@ export async function startTestApp(
     }),
     log: createLog('debug', (lines) => {
       log += lines
+      onLogged?.(lines)
     }),
     clock: now,
     stopwatch: () => performance.now() + passed,
