@@ -36,8 +36,9 @@ async function groups(patterns: string[]): Promise<string[][]> {
     if (files.length === 0) throw new Error(`No test file is ${pattern}`)
     made.push(...files.filter((file) => ALONE.includes(file)).map((file) => [file]))
     const shared = files.filter((file) => !ALONE.includes(file))
-    const together = filesAProcess(pattern)
-    for (let at = 0; at < shared.length; at += together) made.push(shared.slice(at, at + together))
+    // Neighbours are often alike, and many long ones in one process would be what the others wait for.
+    const processes = Math.ceil(shared.length / filesAProcess(pattern))
+    for (let n = 0; n < processes; n++) made.push(shared.filter((_, i) => i % processes === n))
   }
   return made
 }
