@@ -30,8 +30,8 @@ for (const fixture of fixtures) describe(`what ${fixture.name} has left`, () => 
 
 function upgrade(fixture: Fixture): void {
   const { manifest } = fixture
-  const inFull =
-    manifest.ended === 'stopped' && SHIPPED.some(({ commit, inFull }) => inFull && commit === manifest.commit)
+  const ranForLong = SHIPPED.some(({ commit, inFull }) => inFull && commit === manifest.commit)
+  const inFull = manifest.ended === 'stopped' && ranForLong
   const knows = (what: keyof typeof SINCE) => manifest.schema >= SINCE[what]
   const old = useUpgraded(fixture, {
     TRELLIS_REPO_MAX_REFS: String(REPO_MAX_REFS),
@@ -88,7 +88,11 @@ function upgrade(fixture: Fixture): void {
         .replaceAll(old.app.url, manifest.baseUrl),
     )
 
-  it('is whole', () => verify(old.place))
+  it('is whole', () => {
+    // To read every pack takes longest, and packs are the same beside either database.
+    const isRead = ranForLong || manifest.database === 'sqlite'
+    return verify(old.place, ...(isRead ? [] : ['--quick']))
+  })
 
   it('counts what repositories and organizations take', async () => {
     const { db } = old.app.database

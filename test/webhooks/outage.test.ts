@@ -8,11 +8,11 @@ import { onEachDatabase, type Receiver, startReceiver } from '@trellis/server/te
 import { type ServerProcess, startServer } from '../git/harness.ts'
 import { afterwards } from './afterwards.ts'
 
-const EVENTS = 300
-const KILLS = 3
+const EVENTS = 200
+const KILLS = 2
 const WRITERS = 4
 /** Between which of the kills the receiver comes back. */
-const BACK_AFTER = 2
+const BACK_AFTER = 1
 
 onEachDatabase('an outage', (create) => {
   it(`loses none of ${EVENTS} events while the receiver is down and the server is killed ${KILLS} times`, async (t) => {

@@ -4,7 +4,9 @@ import { useInSuite } from '../testing/index.ts'
 import { createSchemaChecks } from './schema-checks.ts'
 
 describe('values held against schemas', () => {
-  const checks = useInSuite(async (made) => made.adopt(createSchemaChecks(), (made) => made.close()))
+  const checks = useInSuite(async (made) =>
+    made.adopt(createSchemaChecks({ longestMs: 1_000 }), (made) => made.close()),
+  )
   const check = (schema: object, value: unknown, id = 'org_1') =>
     checks.check({ id }, { schema: JSON.stringify(schema), value: JSON.stringify(value) })
 

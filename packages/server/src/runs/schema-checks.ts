@@ -27,9 +27,9 @@ export type SchemaChecks = ReturnType<typeof createSchemaChecks>
  * Holds values against schemas, in threads of its own: what takes too long ends with its thread, and holds up no request.
  * Organizations whose checks take long have one for themselves, so that others wait for one of them at most once.
  */
-export function createSchemaChecks() {
-  const quick = createLane()
-  const slow = createLane()
+export function createSchemaChecks({ longestMs = LONGEST_MS }: { longestMs?: number } = {}) {
+  const quick = createLane(longestMs)
+  const slow = createLane(longestMs)
   /** Since when an organization is slow. */
   const slowSince = createRecent<string, number>({ maxEntries: MOST_SLOW })
   const isSlow = ({ id }: PlaceOwner) =>
@@ -57,18 +57,18 @@ interface Checked {
 }
 
 /** One after the other, of one organization after the other. */
-function createLane() {
+function createLane(longestMs: number) {
   const places = createPlaces({ size: 1 })
   let idle: Worker | undefined
 
   /** What it says next; undefined when it says nothing in time, takes too much for it, or has ended. */
-  function next<T>(worker: Worker, longestMs = PATIENCE_MS): Promise<T | undefined> {
+  function next<T>(worker: Worker, most = PATIENCE_MS): Promise<T | undefined> {
     const said = Promise.withResolvers<T | undefined>()
     const giveUp = () => said.resolve(undefined)
     const late = setTimeout(giveUp, PATIENCE_MS)
     const before = cpuMs(worker)
     const look = setInterval(async () => {
-      if ((await cpuMs(worker)) - (await before) > longestMs) giveUp()
+      if ((await cpuMs(worker)) - (await before) > most) giveUp()
     }, LOOK_EVERY_MS)
     worker.once('message', said.resolve).once('exit', giveUp)
     return said.promise.finally(() => {
@@ -101,10 +101,10 @@ function createLane() {
       idle = undefined
       const before = await cpuMs(worker)
       worker.postMessage(question)
-      const answer = await next<SchemaAnswer>(worker, LONGEST_MS)
+      const answer = await next<SchemaAnswer>(worker, longestMs)
       if (!answer) {
         await worker.terminate()
-        return { problem: 'to hold it against the schema takes too much', ms: LONGEST_MS }
+        return { problem: 'to hold it against the schema takes too much', ms: longestMs }
       }
       idle = worker
       return { ...answer, ms: (await cpuMs(worker)) - before }
