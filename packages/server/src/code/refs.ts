@@ -12,12 +12,12 @@ import {
   tagRef,
 } from '../git/names.ts'
 import type { ObjectType } from '../git/objects/format.ts'
-import { isAncestor } from '../git/objects/history.ts'
 import { describeTips, gatherFacts } from '../git/objects/push-facts.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
+import { isFastForward } from './ancestry.ts'
 import type { Landings, RefChange } from './landing.ts'
 import * as refStore from './ref-store.ts'
 import type { Repositories } from './repositories.ts'
@@ -163,14 +163,13 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       }
       const { oid, peeled, type } = await targetOf(repo, input.oid, signal)
       if (oid === before) return present(ref, oid)
-      const facts =
-        ref.startsWith('refs/heads/') && type === 'commit'
-          ? await repositories.withGit(repo, signal, async (opened) => {
-              if (before && !input.force && !(await isAncestor(opened, before, oid)))
-                throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-              return gatherFacts(opened, { before, after: oid })
-            })
-          : undefined
+      const isBranch = ref.startsWith('refs/heads/') && type === 'commit'
+      const mustKeep = isBranch && before && !input.force
+      if (mustKeep && !(await isFastForward(repositories, repo, { before, after: oid }, signal)))
+        throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
+      const facts = isBranch
+        ? await repositories.withGit(repo, signal, (opened) => gatherFacts(opened, { before, after: oid }))
+        : undefined
       await move(caller, repo, { ref, before, after: oid, peeled, type, facts })
       return present(ref, oid)
     },

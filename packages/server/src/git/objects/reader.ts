@@ -70,6 +70,8 @@ export interface ObjectReader {
   findTree(oid: Oid): Promise<TreeEntry[] | undefined>
   /** Throws ObjectTooLarge beyond `maxBytes`. */
   findBlob(oid: Oid, maxBytes: number): Promise<Buffer | undefined>
+  /** A commit or tree as it is stored, for those who need little of it. Throws ObjectTooLarge beyond what is read of either. */
+  findBytes(oid: Oid, type: 'commit' | 'tree'): Promise<Buffer | undefined>
   /** What is at a path below a tree or commit. Git looks, whatever the size of the directories on the way. */
   findAt(root: Oid, path: TreePath): Promise<(ObjectInfo & { oid: Oid }) | undefined>
   /** What is in the directory at a path, or at the root without one; undefined when there is no directory. */
@@ -179,6 +181,14 @@ function createReader(process: GitProcess, hasComplained: () => boolean): Object
     return parseTree(found.bytes)
   }
 
+  async function findBytes(oid: Oid, type: 'commit' | 'tree') {
+    const limit = type === 'commit' ? MAX_COMMIT_BYTES : MAX_TREE_BYTES
+    const found = await readContents(oid, limit)
+    if (found?.type !== type) return undefined
+    if (found.size > limit) throw new ObjectTooLarge(oid, found.size, limit)
+    return found.bytes
+  }
+
   /** Of a tree that something points to. */
   async function getTree(oid: Oid) {
     const tree = await findTree(oid)
@@ -257,6 +267,7 @@ function createReader(process: GitProcess, hasComplained: () => boolean): Object
     findCommit,
     findTree,
     findBlob,
+    findBytes,
     findAt,
     findDirectory,
     addSizes,
