@@ -1,13 +1,14 @@
 import { type Commit, MAX_BLOB_BYTES } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
-import { compareCommits } from '../git/objects/diff.ts'
-import { type ListedCommit, listCommits } from '../git/objects/history.ts'
+import { compareCommits, compareObjects, completeComparison } from '../git/objects/compare.ts'
+import { type ListedCommit, readCommits } from '../git/objects/history.ts'
 import { ObjectMissing, ObjectTooLarge, withObjects } from '../git/objects/reader.ts'
+import { createHistoryPages } from '../git/objects/walk/pages.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Repositories } from './repositories.ts'
+import { directoryName, type Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 
 interface BrowseDeps {
@@ -36,6 +37,7 @@ export type BrowseService = ReturnType<typeof createBrowseService>
 
 /** Reading history and contents without a clone. */
 export function createBrowseService({ repos, repositories, revisions }: BrowseDeps) {
+  const pages = createHistoryPages()
   const missing = (repo: RepoRow, object: string) =>
     new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object })
 
@@ -52,20 +54,30 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       if (!place && input.ref === undefined && !(await revisions.findOid(repo, undefined)))
         return { items: [], nextCursor: null }
       const skip = place?.offset ?? 0
+      const pageFrom = (from: Oid) => ({
+        scope: directoryName(repo),
+        from,
+        skip,
+        limit: input.limit,
+        ...(path && { path }),
+      })
+      const near = await repositories.withObjects(repo, signal, async (objects) => {
+        const from = place
+          ? (await objects.findCommit(place.oid)) && place.oid
+          : await revisions.commitIn(objects, repo, input.ref)
+        const page = from && (await pages.find(objects, pageFrom(from), signal))
+        return { from, page, commits: page && (await readCommits(objects, page.oids)) }
+      })
+      const { from } = near
+      if (!from) return { items: [], nextCursor: null }
+      const present = (commits: ListedCommit[], more: boolean) => ({
+        items: commits.map(presentCommit),
+        nextCursor: more ? writePlace({ oid: from, offset: skip + commits.length }) : null,
+      })
+      if (near.page && near.commits) return present(near.commits, near.page.more)
       return repositories.withGit(repo, signal, async (opened) => {
-        const from = await withObjects(opened, async (objects) => {
-          if (!place) return revisions.commitIn(objects, repo, input.ref)
-          return (await objects.findCommit(place.oid)) && place.oid
-        })
-        if (!from) return { items: [], nextCursor: null }
-        const { commits, more } = await listCommits(opened, {
-          from,
-          skip,
-          limit: input.limit,
-          ...(path && { path }),
-        })
-        const nextCursor = more ? writePlace({ oid: from, offset: skip + commits.length }) : null
-        return { items: commits.map(presentCommit), nextCursor }
+        const { oids, more } = await pages.ask(opened, pageFrom(from))
+        return present(await withObjects(opened, (objects) => readCommits(objects, oids)), more)
       })
     },
 
@@ -168,14 +180,17 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       signal: AbortSignal,
     ) {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const { base, head, ...found } = await repositories.withGit(repo, signal, async (opened) => {
-        const commits = await withObjects(opened, async (objects) => ({
-          base: await revisions.commitIn(objects, repo, input.base),
-          head: await revisions.commitIn(objects, repo, input.head),
-        }))
-        const options = { mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }
-        return { ...commits, ...(await compareCommits(opened, { ...commits, ...options })) }
+      const options = { mode: input.mode, ...(!input.patches && { maxTotalBytes: 0 }) }
+      const { known, ...asked } = await repositories.withObjects(repo, signal, async (objects) => {
+        const base = await revisions.commitIn(objects, repo, input.base)
+        const head = await revisions.commitIn(objects, repo, input.head)
+        const known = await compareObjects(objects, { base, head, ...options }, signal)
+        return { base, head, ...options, known }
       })
+      const { base, head } = asked
+      const found =
+        completeComparison(asked, known) ??
+        (await repositories.withGit(repo, signal, (opened) => compareCommits(opened, asked, known)))
       return {
         base,
         head,

@@ -1,14 +1,13 @@
-// What differs between two commits: files, counts and patches, all bounded.
+// What differs between two commits, as git says it: files, counts and patches, all bounded.
 
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
-import { countAheadBehind, findMergeBases, type ListedCommit, listCommits } from './history.ts'
 import { splitNul } from './nul-fields.ts'
 import { diffConfig, readPatches } from './patches.ts'
 
 type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed'
 
-interface FileChange {
+export interface FileChange {
   path: string
   status: FileStatus
   /** Where a renamed file was. */
@@ -27,7 +26,7 @@ export interface FilePatch extends FileChange {
   patch?: string
 }
 
-interface Diff<File> {
+export interface Diff<File> {
   files: File[]
   /** More files changed than are listed. */
   truncated: boolean
@@ -35,62 +34,35 @@ interface Diff<File> {
   total: { files: number; additions: number; deletions: number }
 }
 
-interface DiffLimits {
+export interface DiffLimits {
   maxFiles?: number
   maxPatchBytes?: number
   maxTotalBytes?: number
 }
 
-interface CompareRequest extends DiffLimits {
-  base: Oid
-  head: Oid
-  /** 'three-dot' (default) shows what head did since it left base; 'two-dot' compares the two as they are. */
-  mode?: 'two-dot' | 'three-dot'
-  /** Newest first. Default 100. */
-  maxCommits?: number
-}
-
-interface Comparison extends Diff<FilePatch> {
-  /** Undefined when the two share no history; then three-dot shows what two-dot shows. */
-  mergeBase: Oid | undefined
-  ahead: number
-  behind: number
-  commits: ListedCommit[]
-  moreCommits: boolean
-}
-
-/** How two commits differ, and which commits lie between them. */
-export async function compareCommits(repo: OpenRepo, request: CompareRequest): Promise<Comparison> {
-  const { base, head, mode = 'three-dot', maxCommits = 100 } = request
-  const [mergeBase] = await findMergeBases(repo, base, head)
-  const from = mode === 'three-dot' ? (mergeBase ?? base) : base
-  const [counts, listed, changes] = await Promise.all([
-    countAheadBehind(repo, base, head),
-    listCommits(repo, { from: head, notIn: base, limit: maxCommits }),
-    diff(repo, from, head, request),
-  ])
-  return { mergeBase, ...counts, commits: listed.commits, moreCommits: listed.more, ...changes }
-}
-
-async function diff(repo: OpenRepo, from: Oid, to: Oid, limits: DiffLimits = {}): Promise<Diff<FilePatch>> {
-  const { maxPatchBytes = 256 * 1024, maxTotalBytes = 4 * 1024 * 1024 } = limits
-  const changes = await listChangedFiles(repo, from, to, limits)
-  if (changes.files.length === 0) return { ...changes, files: [] }
+/** Reads the patches of files that changed, as far as the bounds go. */
+export async function addPatches(
+  repo: OpenRepo,
+  from: Oid,
+  to: Oid,
+  limits: DiffLimits & { files: readonly FileChange[] },
+): Promise<FilePatch[]> {
+  const { files, maxPatchBytes = 256 * 1024, maxTotalBytes = 4 * 1024 * 1024 } = limits
+  if (files.length === 0 || maxTotalBytes === 0) return [...files]
   const patches = await readPatches(repo, from, to, {
     // A change of type is shown as a deletion and a creation.
-    sections: changes.files.map(({ status }) => (status === 'type-changed' ? 2 : 1)),
+    sections: files.map(({ status }) => (status === 'type-changed' ? 2 : 1)),
     maxPatchBytes,
     maxTotalBytes,
   })
-  const files = changes.files.map((file, i) => {
+  return files.map((file, i) => {
     const patch = patches[i]
     return patch === undefined ? file : { ...file, patch }
   })
-  return { ...changes, files }
 }
 
 /** Files only, in the order of their paths. */
-async function listChangedFiles(
+export async function listChangedFiles(
   repo: OpenRepo,
   from: Oid,
   to: Oid,

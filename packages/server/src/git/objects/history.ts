@@ -1,9 +1,9 @@
-// Questions about commits and their ancestors.
+// Questions about commits and their ancestors, as git answers them. What is near is found without it: see walk/.
 
 import { excluding, type Oid, parseOid, symmetricRange, type TreePath } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import type { Commit } from './format.ts'
-import { withObjects } from './reader.ts'
+import type { ObjectReader } from './reader.ts'
 
 export interface ListedCommit extends Commit {
   oid: Oid
@@ -15,32 +15,24 @@ interface CommitQuery {
   notIn?: Oid
   /** Only commits that change this path. */
   path?: TreePath
-  /** How many commits, counted from `from`, came before this page; history below `from` never changes. */
+  /** How many, counted from `from`, are left out; history below `from` never changes. */
   skip?: number
   limit: number
 }
 
-/** Newest first. `more` says whether another page follows. */
-export async function listCommits(
-  repo: OpenRepo,
-  query: CommitQuery,
-): Promise<{ commits: ListedCommit[]; more: boolean }> {
-  const oids = await listCommitOids(repo, { ...query, limit: query.limit + 1 })
-  const page = oids.slice(0, query.limit)
-  const more = oids.length > page.length
-  if (page.length === 0) return { commits: [], more }
-  return withObjects(repo, async (objects) => {
-    const commits = await Promise.all(
-      page.map(async (oid) => {
-        const commit = await objects.findCommit(oid)
-        return commit ? [{ oid, ...commit }] : []
-      }),
-    )
-    return { commits: commits.flat(), more }
-  })
+/** Newest first; what is not there is left out. */
+export async function readCommits(objects: ObjectReader, oids: readonly Oid[]): Promise<ListedCommit[]> {
+  const commits = await Promise.all(
+    oids.map(async (oid) => {
+      const commit = await objects.findCommit(oid)
+      return commit ? [{ oid, ...commit }] : []
+    }),
+  )
+  return commits.flat()
 }
 
-async function listCommitOids(repo: OpenRepo, query: CommitQuery): Promise<Oid[]> {
+/** Newest first. */
+export async function listCommitOids(repo: OpenRepo, query: CommitQuery): Promise<Oid[]> {
   const { from, notIn, path, skip = 0, limit } = query
   const { stdout } = await repo.run({
     verb: 'rev-list',

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
+import { createDice, createRandomHistories, pick } from '../../testing/random-histories.ts'
 import type { Oid } from '../names.ts'
 import { createGit, type OpenRepo, openRepo } from '../process/command.ts'
-import { compareCommits, type FilePatch } from './diff.ts'
+import { compareCommits, compareObjects, completeComparison } from './compare.ts'
+import type { FilePatch } from './diff.ts'
+import { withObjects } from './reader.ts'
 
 type Limits = Omit<Parameters<typeof compareCommits>[1], 'base' | 'head' | 'mode'>
 
@@ -182,4 +185,49 @@ test('needs no more than one process at a time', async () => {
   const b = t.commit({ a: '2\n' }, a)
   const compared = await compareCommits(repo, { base: a, head: b })
   assert.deepEqual([compared.files.length, compared.commits.length, compared.ahead], [1, 1, 1])
+})
+
+test('finds in objects alone what git says, or leaves it to git', async () => {
+  const dice = createDice(3)
+  using t = await createRandomHistories(dice, 12)
+  let found = 0
+  for (const commits of t.histories) {
+    const request = { base: pick(dice, commits), head: pick(dice, commits), maxTotalBytes: 0 }
+    const known = await withObjects(t.repo, (objects) => compareObjects(objects, request))
+    const told = await compareCommits(t.repo, request)
+    assert.ok(known.relation)
+    const complete = completeComparison(request, known)
+    if (complete) found++
+    assert.deepEqual(complete ?? (await compareCommits(t.repo, request, known)), told)
+  }
+  assert.ok(found > 2, `${found}`)
+})
+
+test('finds changes of type, mode, submodules and binaries in objects alone', async () => {
+  using t = createTestRepo()
+  const a = commitOf(t, [
+    ['100644', 'text\n', 'a'],
+    ['100644', 'same\n', 'b'],
+    ['160000', '1'.repeat(40), 'c'],
+    ['100644', Buffer.from([0, 1, 2]), 'd'],
+    ['120000', 'target', 'e'],
+    ['100755', Buffer.from([0, 1]), 'g'],
+  ])
+  const b = commitOf(t, [
+    ['120000', 'target', 'a'],
+    ['100755', 'same\n', 'b'],
+    ['160000', '2'.repeat(40), 'c'],
+    ['100644', Buffer.from([0, 1, 3]), 'd'],
+    ['160000', '3'.repeat(40), 'e'],
+    ['100644', 'last\nline', Buffer.from('f\xe9', 'latin1')],
+    ['100644', Buffer.from([0, 1]), 'g'],
+  ])
+  for (const [base, head] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    const request = { base, head, mode: 'two-dot' as const, maxTotalBytes: 0 }
+    const known = await withObjects(t.repo, (objects) => compareObjects(objects, request))
+    assert.deepEqual(completeComparison(request, known), await compareCommits(t.repo, request))
+  }
 })
