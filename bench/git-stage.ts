@@ -164,7 +164,7 @@ function numbers(seed: number): () => number {
 }
 
 /** Waits until the indexes are there that Trellis writes in the background after a push. */
-async function maintained({ data }: Trellis): Promise<void> {
+export async function maintained({ data }: Trellis): Promise<void> {
   const until = performance.now() + MAINTAINED_MS
   while (performance.now() < until) {
     const files = await readdir(join(data, 'scratch'), { recursive: true })

@@ -7,6 +7,7 @@ import { rareEvents } from './events.ts'
 import { extensionsList } from './extensions.ts'
 import { pushToFirstLine } from './first-line.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
+import { commitsList } from './history.ts'
 import type { Row } from './measure.ts'
 import { promotions } from './promotions.ts'
 import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
@@ -22,6 +23,7 @@ import { zoo } from './zoo.ts'
 const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'repos-create': reposCreate,
   'repos-list': reposList,
+  'commits-list': commitsList,
   'ls-remote': lsRemote,
   'no-op-fetch': noopFetch,
   'parallel-clones': parallelClones,
