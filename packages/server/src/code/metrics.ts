@@ -1,5 +1,6 @@
 import { Counter } from 'prom-client'
 import type { CloneCache, CloneSource } from '../git/clones/cache.ts'
+import type { StoredObjects } from '../git/packs/stored-objects.ts'
 import { observe, type Registry } from '../platform/metrics.ts'
 import type { Places } from '../platform/places.ts'
 import type { PackSurvey } from './survey.ts'
@@ -20,6 +21,36 @@ export function watchGit(registry: Registry, { pool, cache }: { pool: Places; ca
   observe(registry, 'trellis_git_processes_waiting', 'Git commands that wait for a place', () => pool.depth)
   observe(registry, 'trellis_clone_cache_bytes', 'Disk space of the answers to clones', () => cache.bytes)
   observe(registry, 'trellis_clone_cache_entries', 'Answers to clones that are kept', () => cache.entries)
+}
+
+/** Where objects come from, and what is kept of them. */
+export function watchObjects(registry: Registry, objects: StoredObjects): void {
+  new Counter({
+    name: 'trellis_object_reads_total',
+    help: 'Git objects looked at, by where they were: in memory, in packs, or left to a process of git',
+    labelNames: ['source'],
+    registers: [registry],
+    collect() {
+      const { memory, packs, git } = objects.counts
+      this.reset()
+      for (const [source, count] of Object.entries({ memory, packs, git })) this.inc({ source }, count)
+    },
+  })
+  new Counter({
+    name: 'trellis_object_pack_bytes_total',
+    help: 'Bytes of the git objects that were read from packs without git',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(objects.counts.packBytes)
+    },
+  })
+  observe(
+    registry,
+    'trellis_object_memory_bytes',
+    'Memory for git objects that were read, and for indexes of packs',
+    () => objects.bytes,
+  )
 }
 
 /** Packs that are not what they should be. */

@@ -4,6 +4,7 @@ import { periodic } from '../background/periodic.ts'
 import type { EventsService } from '../events/service.ts'
 import { createCloneCache } from '../git/clones/cache.ts'
 import { createLocalPackStore } from '../git/packs/pack-store.ts'
+import { createStoredObjects } from '../git/packs/stored-objects.ts'
 import { createWorkingDirectories } from '../git/packs/working-directory.ts'
 import { createGit } from '../git/process/command.ts'
 import { createLaunchers } from '../git/process/launchers.ts'
@@ -23,7 +24,7 @@ import { createImportsService } from './imports.ts'
 import { createIncomingRoom } from './incoming-room.ts'
 import { createLandings } from './landing.ts'
 import { createMaintenance } from './maintenance.ts'
-import { createCloneCounter, watchGit, watchPacks } from './metrics.ts'
+import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
 import { createPruningService } from './pruning.ts'
 import { createPushService } from './push.ts'
@@ -64,6 +65,8 @@ export async function createCodeModule(needs: CodeNeeds) {
   const slowPool = createPlaces({ size: SLOW_PROCESSES })
   const git = createGit({ pool, slowPool, launchers })
   const packs = createLocalPackStore(dataDir, needs.clock)
+  const objects = createStoredObjects({ store: packs, maxBytes: config.git.objectMemoryBytes })
+  watchObjects(registry, objects)
   const directories = createWorkingDirectories()
   const cache = createCloneCache({
     dir: join(scratch.path, 'clones'),
@@ -86,6 +89,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     db: database.db,
     git,
     packs,
+    objects,
     directories,
     health,
     room,
@@ -193,6 +197,7 @@ export async function createCodeModule(needs: CodeNeeds) {
       }),
     ],
     async close() {
+      objects.close()
       cache.close()
       launchers.close()
       await git.stopAll()

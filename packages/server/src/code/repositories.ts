@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { type BranchName, branchRef, type Oid, type RefName } from '../git/names.ts'
-import { type ObjectReader, withObjects } from '../git/objects/reader.ts'
+import { type ObjectReader, type StartedReader, startReader } from '../git/objects/reader.ts'
 import { type QuarantinedRepo, withQuarantine } from '../git/packs/intake.ts'
 import type { PackStore } from '../git/packs/pack-store.ts'
+import type { StoredObjects } from '../git/packs/stored-objects.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
@@ -20,6 +21,7 @@ interface RepositoriesDeps {
   db: Db
   git: Git
   packs: PackStore
+  objects: StoredObjects
   directories: WorkingDirectories
   health: PackHealth
   room: Room
@@ -37,7 +39,7 @@ export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, directories, health, room, workDir, quarantineDir } = deps
+  const { db, git, packs, objects, directories, health, room, workDir, quarantineDir } = deps
   const cached = createRecent<string, { version: number; refs: Ref[] }>({
     maxEntries: CACHED_REPOSITORIES,
     weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
@@ -56,11 +58,17 @@ export function createRepositories(deps: RepositoriesDeps) {
   const directoryOf = (repo: RepoRow) => join(workDir, directoryName(repo))
 
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
-  async function contents(repo: RepoRow) {
+  async function packIds(repo: RepoRow): Promise<string[]> {
     const listed = await store.listPacks(db, repo.id)
     health.requireSound(repo, listed)
-    return { dir: directoryOf(repo), packIds: listed.map(({ id }) => id), store: packs }
+    return listed.map(({ id }) => id)
   }
+
+  const contents = async (repo: RepoRow) => ({
+    dir: directoryOf(repo),
+    packIds: await packIds(repo),
+    store: packs,
+  })
 
   /** Holds the repository's directory, with its refs as of `repo`, for as long as `work` takes. */
   async function withGit<T>(
@@ -103,6 +111,22 @@ export function createRepositories(deps: RepositoriesDeps) {
       ...(signal && { signal }),
     })
 
+  /** A reader that holds the repository's directory. */
+  async function startGit(repo: RepoRow, signal: AbortSignal | undefined): Promise<StartedReader> {
+    const held = await lease(repo)
+    try {
+      const { objects, ...started } = await startReader(openLeased(repo, signal))
+      const dispose = () => {
+        started[Symbol.dispose]()
+        held[Symbol.dispose]()
+      }
+      return { objects, [Symbol.dispose]: dispose }
+    } catch (error) {
+      held[Symbol.dispose]()
+      throw error
+    }
+  }
+
   return {
     refs,
     lease,
@@ -110,12 +134,25 @@ export function createRepositories(deps: RepositoriesDeps) {
     contents,
     withGit,
 
-    /** Reads objects of the repository, for as long as `use` takes. */
+    /** Reads objects of the repository, for as long as `use` takes. Most need neither git nor its directory. */
     withObjects: <T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
       use: (objects: ObjectReader) => Promise<T>,
-    ): Promise<T> => withGit(repo, signal, (opened) => withObjects(opened, use)),
+    ): Promise<T> =>
+      objects
+        .read(
+          {
+            owner: repo.org_id,
+            listPacks: () => packIds(repo),
+            startGit: () => startGit(repo, signal),
+            signal,
+          },
+          use,
+        )
+        .catch(async (error: unknown) => {
+          throw await health.diagnose(repo, error)
+        }),
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {

@@ -321,6 +321,11 @@ export const settings = {
     String(2 * GB),
     wholeNumber(0),
   ),
+  TRELLIS_OBJECT_MEMORY_BYTES: defaulted(
+    'Memory for git objects that were read and for indexes of packs, so that the next who asks needs neither disk nor git. One organization may have three quarters of it.',
+    String(128 * MB),
+    wholeNumber(0),
+  ),
   TRELLIS_UNREACHABLE_HOURS: defaulted(
     'How long commits that no ref leads to any more, as of a deleted branch, are kept and can be had back by their id.',
     '168',
@@ -461,6 +466,7 @@ function arrange(v: Values) {
     git: {
       processes: v.TRELLIS_GIT_PROCESSES,
       cloneCacheBytes: v.TRELLIS_CLONE_CACHE_BYTES,
+      objectMemoryBytes: v.TRELLIS_OBJECT_MEMORY_BYTES,
       unreachableMs: v.TRELLIS_UNREACHABLE_HOURS * 3_600_000,
     },
     webhooks: {

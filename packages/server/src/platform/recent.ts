@@ -2,6 +2,8 @@ interface Bounds<Value> {
   maxEntries: number
   /** What an entry costs, and how much all of them may together. */
   weight?: { of(value: Value): number; max: number }
+  /** Told of whatever is in it no more. */
+  onForget?(value: Value): void
 }
 
 interface Entry<Value> {
@@ -11,7 +13,7 @@ interface Entry<Value> {
 }
 
 /** A map that forgets what has not been asked for or set for the longest time. */
-export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) {
+export function createRecent<Key, Value>({ maxEntries, weight, onForget }: Bounds<Value>) {
   /** The least recently used comes first. */
   const entries = new Map<Key, Entry<Value>>()
   /** One for all: a new one would step over every place that is empty at the front, as many as there are entries. */
@@ -26,8 +28,20 @@ export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) 
 
   function forget(key: Key): void {
     const entry = entries.get(key)
-    if (entry && weight) weighed -= weight.of(entry.value)
+    if (!entry) return
+    if (weight) weighed -= weight.of(entry.value)
     entries.delete(key)
+    onForget?.(entry.value)
+  }
+
+  /** False when there is nothing. */
+  function forgetOldest(): boolean {
+    // At its end it would never give anything again.
+    if (entries.size === 0) return false
+    const { value: oldest, done } = oldestFirst.next()
+    if (done) return false
+    forget(oldest)
+    return true
   }
 
   /** Before that, nothing is forgotten soon. */
@@ -50,11 +64,15 @@ export function createRecent<Key, Value>({ maxEntries, weight }: Bounds<Value>) 
       if (weight && added > weight.max) return
       place(key, value)
       weighed += added
-      while (entries.size > maxEntries || (weight && weighed > weight.max)) {
-        const { value: oldest, done } = oldestFirst.next()
-        if (done) return
-        forget(oldest)
-      }
+      while (entries.size > maxEntries || (weight && weighed > weight.max)) if (!forgetOldest()) return
+    },
+
+    forget,
+    forgetOldest,
+
+    /** What all entries weigh. */
+    get weight(): number {
+      return weighed
     },
 
     clear(): void {

@@ -23,19 +23,20 @@ import {
   type Commit,
   nameBytes,
   type ObjectType,
+  oidOf,
   parseCommit,
   parseTagTarget,
   parseTree,
   type TreeEntry,
 } from './format.ts'
 
-interface ObjectInfo {
+export interface ObjectInfo {
   type: ObjectType
   size: number
 }
 
 /** Directories and submodules have no size. */
-interface SizedEntry extends TreeEntry {
+export interface SizedEntry extends TreeEntry {
   size?: number
 }
 
@@ -61,7 +62,10 @@ export class ObjectMissing extends Error {
   }
 }
 
-/** Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. */
+/**
+ * Calls may overlap; they are answered in order. Each `find` gives undefined for what is missing or of another type. What it
+ * gives may be given to others too: nobody changes it.
+ */
 export interface ObjectReader {
   /** One answer for each id, asked all at once. */
   listInfo(oids: readonly Oid[]): Promise<(ObjectInfo | undefined)[]>
@@ -84,6 +88,16 @@ export interface ObjectReader {
 
 /** A reader holds one pool slot until `use` is over, so `use` runs no other git command. */
 export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
+  using started = await startReader(repo)
+  return await use(started.objects)
+}
+
+/** A process that reads until it is disposed. */
+export interface StartedReader extends Disposable {
+  objects: ObjectReader
+}
+
+export async function startReader(repo: OpenRepo): Promise<StartedReader> {
   // What is not there is no reason for git to complain: then it is there and cannot be read.
   let complaints = ''
   const process = await repo.start({
@@ -94,11 +108,10 @@ export async function withObjects<T>(repo: OpenRepo, use: (objects: ObjectReader
       complaints += chunk
     },
   })
-  try {
-    return await use(createReader(process, () => /^(error|fatal):/m.test(complaints)))
-  } finally {
+  return {
+    objects: createReader(process, () => /^(error|fatal):/m.test(complaints)),
     // It only reads, so nobody needs to wait for its end.
-    void process.stop()
+    [Symbol.dispose]: () => void process.stop(),
   }
 }
 
@@ -119,9 +132,11 @@ export async function resolveRevision(
   return undefined
 }
 
+/** Of more, git's own checks have to do. */
+const VERIFIED_BYTES = 1024 * 1024
 const MAX_COMMIT_BYTES = 1024 * 1024
 const MAX_TREE_BYTES = 16 * 1024 * 1024
-const MAX_TAG_DEPTH = 32
+export const MAX_TAG_DEPTH = 32
 
 function createReader(process: GitProcess, hasComplained: () => boolean): ObjectReader {
   const input = createByteSource(process.stdout)
@@ -165,6 +180,9 @@ function createReader(process: GitProcess, hasComplained: () => boolean): Object
       if (!info) return undefined
       const bytes = await input.bytes(info.size, keep)
       await input.bytes(1, 0)
+      // Git does not look whether what it found is what was asked for.
+      if (info.size <= VERIFIED_BYTES && info.size <= keep && oidOf(info.type, bytes) !== oid)
+        throw new ObjectMissing(oid)
       return { ...info, bytes }
     })
   }

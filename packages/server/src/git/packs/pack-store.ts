@@ -3,7 +3,18 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, open, readdir, rename, stat, symlink, unlink } from 'node:fs/promises'
+import {
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  stat,
+  symlink,
+  unlink,
+} from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { isIntact, type Reading } from './pack-check.ts'
@@ -36,6 +47,18 @@ export interface PackStore {
   examine(pack: { id: string; bytes: number }, reading?: Reading): Promise<PackDamage | undefined>
   /** Makes the pack readable in a git object directory. Throws PackMissing when it is not stored. */
   linkInto(packId: string, packDir: string): Promise<void>
+  /** Opens the pack to read some of it. Throws PackMissing when it is not stored. */
+  openPack(packId: string): Promise<OpenPack>
+}
+
+/** What is open can be read, even when it is removed. */
+export interface OpenPack {
+  readonly bytes: number
+  readonly indexBytes: number
+  /** Gives less where the pack ends before. */
+  read(at: number, length: number): Promise<Buffer>
+  readIndex(): Promise<Buffer>
+  close(): Promise<void>
 }
 
 export interface PackFile {
@@ -162,7 +185,47 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
     }
   }
 
-  return { adopt, remove, list, listIds, filesOf, examine, linkInto }
+  async function openPack(packId: string): Promise<OpenPack> {
+    const openPart = (part: string) =>
+      open(fileOf(packId, part), 'r').catch((error: unknown) => {
+        throw codeOf(error) === 'ENOENT' ? new PackMissing(packId) : error
+      })
+    const pack = await openPart('pack')
+    const index = await openPart('idx').catch(async (error: unknown) => {
+      await pack.close()
+      throw error
+    })
+    let isIndexOpen = true
+    const closeIndex = async () => {
+      if (!isIndexOpen) return
+      isIndexOpen = false
+      await index.close()
+    }
+    const close = async () => {
+      await closeIndex()
+      await pack.close()
+    }
+    try {
+      const [{ size: bytes }, { size: indexBytes }] = [await pack.stat(), await index.stat()]
+      return {
+        bytes,
+        indexBytes,
+        read: (at, length) => readPart(pack, at, length),
+        async readIndex() {
+          const whole = await readPart(index, 0, indexBytes)
+          // It is read once, and a file that stays open is one less for others.
+          await closeIndex()
+          return whole
+        },
+        close,
+      }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  }
+
+  return { adopt, remove, list, listIds, filesOf, examine, linkInto, openPack }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
@@ -209,6 +272,17 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
     await copyFile(source, unfinished)
     await rename(unfinished, target)
   }
+}
+
+async function readPart(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, at + filled)
+    if (bytesRead === 0) return buffer.subarray(0, filled)
+    filled += bytesRead
+  }
+  return buffer
 }
 
 async function countObjects(pack: string): Promise<number> {

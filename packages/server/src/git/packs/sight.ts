@@ -1,0 +1,158 @@
+import { EMPTY_TREE_OID, type Oid } from '../names.ts'
+import type { OpenedPack, OpenedPacks } from './opened-packs.ts'
+import { PackMissing } from './pack-store.ts'
+import type { ObjectInfo, PackedObject, PackedObjects, Place } from './packed-objects.ts'
+import { Unusual } from './unusual.ts'
+
+/** All that one reader can see: the packs of a repository, as they are listed. Whatever is missing gives undefined. */
+export interface Sight extends Disposable {
+  find(oid: Oid): Promise<PackedObject | undefined>
+  /** What it is; no more of it is read than it takes to say. */
+  findInfo(oid: Oid): Promise<ObjectInfo | undefined>
+  /** The same, at once, if it is in memory. */
+  recallInfo(oid: Oid): ObjectInfo | undefined
+}
+
+interface SightDeps {
+  opened: OpenedPacks
+  objects: PackedObjects
+  /** In whose share of the memory it is kept. */
+  owner: string
+  listPacks(): Promise<readonly string[]>
+  pause(): Promise<void>
+}
+
+/** About as many are found in memory in a tenth of a millisecond. */
+const ASKED_A_TURN = 32
+
+/** Git knows it without being told. */
+const EMPTY_TREE: PackedObject = { type: 'tree', size: 0, bytes: Buffer.alloc(0) }
+
+/** Its finders throw Unusual for what git has to answer, and PackMissing for a pack that is listed and not there. */
+export function createSight({ opened, objects, owner, listPacks, pause }: SightDeps): Sight {
+  /** Those in which something was found lately come first. */
+  let listed: string[] | undefined
+  let listing: Promise<readonly string[]> | undefined
+  const held = new Map<string, OpenedPack>()
+  /** Packs that cannot be looked into, and why. */
+  const unusual = new Map<string, Unusual>()
+  let isOver = false
+  let asked = 0
+
+  async function hold(packId: string): Promise<OpenedPack | undefined> {
+    const known = held.get(packId)
+    if (known || unusual.has(packId)) return known
+    try {
+      const pack = await opened.hold(owner, packId)
+      // Calls may overlap, and the last may come back when nobody waits for it any more.
+      const isLate = isOver || held.has(packId)
+      if (isLate) opened.giveBack(pack)
+      else held.set(packId, pack)
+      return held.get(packId)
+    } catch (error) {
+      if (!(error instanceof Unusual)) throw error
+      unusual.set(packId, error)
+      return undefined
+    }
+  }
+
+  /** Looks into these packs. What cannot be read in one may be in another, as git thinks too. */
+  async function findIn<T>(
+    packIds: readonly string[],
+    oid: Oid,
+    read: (place: Place, oid: Oid) => Promise<T>,
+  ): Promise<T | undefined> {
+    let reason: Unusual | undefined
+    for (const packId of packIds) {
+      const pack = await hold(packId)
+      const offset = pack?.index.find(oid)
+      reason ??= pack ? undefined : unusual.get(packId)
+      if (!pack || offset === undefined) continue
+      try {
+        const found = await read({ owner, pack, offset, pause }, oid)
+        comeFirst(packId)
+        return found
+      } catch (error) {
+        if (!(error instanceof Unusual)) throw error
+        if (error.isDamage) {
+          opened.distrust(owner, packId)
+          objects.forget({ owner, pack, offset })
+        }
+        reason = error
+      }
+    }
+    if (reason) throw reason
+    return undefined
+  }
+
+  function comeFirst(packId: string): void {
+    if (!listed || listed[0] === packId) return
+    listed = [packId, ...listed.filter((id) => id !== packId)]
+  }
+
+  async function listAnew(): Promise<string[]> {
+    listed = [...(await listPacks())]
+    return listed
+  }
+
+  /** Also what has come since the list was read: whoever asks may have heard of it only now. */
+  async function findAnywhere<T>(
+    oid: Oid,
+    read: (place: Place, oid: Oid) => Promise<T>,
+  ): Promise<T | undefined> {
+    await pause()
+    const isFirst = listed === undefined
+    listing ??= listPacks()
+    const first = await listing
+    listed ??= [...first]
+    const seen = listed
+    try {
+      const found = await findIn(seen, oid, read)
+      if (found !== undefined || isFirst) return found
+    } catch (error) {
+      // It was listed and has been folded into another since, or it is gone for good.
+      if (!(error instanceof PackMissing)) throw error
+      return findIn(await listAnew(), oid, read)
+    }
+    return findIn(
+      (await listAnew()).filter((id) => !seen.includes(id)),
+      oid,
+      read,
+    )
+  }
+
+  /** Where it is, as far as that is known without waiting. */
+  function spot(oid: Oid) {
+    // Who finds everything in memory would never let others in.
+    if (++asked % ASKED_A_TURN === 0) return undefined
+    for (const packId of listed ?? []) {
+      const pack = held.get(packId)
+      if (!pack) return undefined
+      const offset = pack.index.find(oid)
+      if (offset !== undefined) return { owner, pack, offset }
+    }
+    return undefined
+  }
+
+  return {
+    async find(oid) {
+      if (oid === EMPTY_TREE_OID) return EMPTY_TREE
+      const at = spot(oid)
+      return (at && objects.recall(at, oid)) ?? findAnywhere(oid, objects.read)
+    },
+    async findInfo(oid) {
+      if (oid === EMPTY_TREE_OID) return EMPTY_TREE
+      const at = spot(oid)
+      return (at && objects.recallInfo(at)) ?? findAnywhere(oid, objects.readInfo)
+    },
+    recallInfo(oid) {
+      const at = spot(oid)
+      return at && objects.recallInfo(at)
+    },
+    [Symbol.dispose]() {
+      isOver = true
+      for (const pack of held.values()) opened.giveBack(pack)
+      held.clear()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// Everything it takes to read objects without git, and what of it is kept in memory.
+
+import { createPauses } from '../../platform/pauses.ts'
+import { createShares } from '../../platform/shares.ts'
+import type { ObjectReader, StartedReader } from '../objects/reader.ts'
+import { createOpenedPacks } from './opened-packs.ts'
+import type { PackStore } from './pack-store.ts'
+import { createPackedObjects } from './packed-objects.ts'
+import { createSight } from './sight.ts'
+import { createStoredReader } from './stored-reader.ts'
+
+interface StoredObjectsDeps {
+  store: Pick<PackStore, 'openPack'>
+  /** What may be kept in memory of all that was read. */
+  maxBytes: number
+}
+
+interface Reading {
+  /** Of the organization whose memory it takes. */
+  owner: string
+  /** The packs to look into. It is asked again for what none of them has. */
+  listPacks(): Promise<readonly string[]>
+  /** Starts git, for what is large or strange. */
+  startGit(): Promise<StartedReader>
+  signal?: AbortSignal | undefined
+}
+
+/** Of the whole, for each kind; and of that one owner may have. */
+const PARTS = { objects: 1 / 2, indexes: 3 / 8, pages: 1 / 8 }
+const EACH = 3 / 4
+const PAGE_OVERHEAD = 300
+
+export type StoredObjects = ReturnType<typeof createStoredObjects>
+
+export function createStoredObjects({ store, maxBytes }: StoredObjectsDeps) {
+  const within = (part: number) => ({ maxBytes: maxBytes * part, maxBytesEach: maxBytes * part * EACH })
+  const pages = createShares<Buffer>({
+    max: maxBytes * PARTS.pages,
+    maxEach: maxBytes * PARTS.pages * EACH,
+    weightOf: ({ length }) => length + PAGE_OVERHEAD,
+  })
+  const opened = createOpenedPacks({ store, pages, ...within(PARTS.indexes) })
+  const objects = createPackedObjects(within(PARTS.objects))
+  let fromGit = 0
+
+  return {
+    /** Reads objects for as long as `use` takes. */
+    async read<T>(reading: Reading, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
+      const { owner, listPacks, startGit, signal } = reading
+      const pauseSome = createPauses()
+      const pause = () => {
+        signal?.throwIfAborted()
+        return pauseSome()
+      }
+      let started: Promise<StartedReader> | undefined
+      const git = async () => {
+        started ??= startGit()
+        return (await started).objects
+      }
+      using sight = createSight({ opened, objects, owner, listPacks, pause })
+      const onGit = () => {
+        fromGit++
+      }
+      try {
+        return await use(createStoredReader({ sight, git, onGit }))
+      } finally {
+        started?.then(
+          (running) => running[Symbol.dispose](),
+          () => {},
+        )
+      }
+    },
+
+    close: opened.close,
+
+    /** How many objects were looked at, by where they were. */
+    get counts() {
+      const { fromMemory, fromPacks, packBytes } = objects.stats
+      return { memory: fromMemory, packs: fromPacks, git: fromGit, packBytes }
+    },
+
+    /** What is kept in memory. */
+    get bytes(): number {
+      return objects.bytes + opened.bytes + pages.weight
+    },
+  }
+}
