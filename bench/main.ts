@@ -9,6 +9,7 @@ import { pushToFirstLine } from './first-line.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import { commitsList } from './history.ts'
 import type { Row } from './measure.ts'
+import { objectReads } from './objects.ts'
 import { promotions } from './promotions.ts'
 import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
@@ -30,6 +31,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'cold-clone': coldClone,
   'small-push': smallPush,
   fork,
+  ...objectReads,
   'rare-events': rareEvents,
   'record-page': recordPage,
   'record-writes': recordWrites,
