@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
 import type { Oid } from '../git/names.ts'
+import type { OpenPack } from '../git/packs/pack-store.ts'
 
 export interface RawEntry {
   oid: Oid
@@ -108,6 +109,15 @@ export function formatRawIndex(
   ])
   return Buffer.concat([body, sha1(body)])
 }
+
+/** A pack that is in no store. */
+export const openRawPack = ({ pack, idx }: { pack: Uint8Array; idx: Uint8Array }): OpenPack => ({
+  bytes: pack.length,
+  indexBytes: idx.length,
+  read: async (at, length) => Buffer.from(pack.subarray(at, at + length)),
+  readIndex: async () => Buffer.from(idx),
+  close: async () => {},
+})
 
 /** Puts a pack where git and `adopt` find it. */
 export function placePack(objectsDir: string, { pack, idx }: { pack: Uint8Array; idx: Uint8Array }): void {

@@ -14,6 +14,7 @@ import {
   entryHeader,
   formatRawPack,
   ofsEntry,
+  openRawPack,
   placePack,
   type RawEntry,
   refEntry,
@@ -44,14 +45,8 @@ interface Files {
 }
 
 /** Asks for ids in one pack, without git. */
-async function askOurs({ pack, idx }: Files, oids: readonly Oid[]): Promise<Answer[]> {
-  const open = {
-    bytes: pack.length,
-    indexBytes: idx.length,
-    read: async (at: number, length: number) => Buffer.from(pack.subarray(at, at + length)),
-    readIndex: async () => Buffer.from(idx),
-    close: async () => {},
-  }
+async function askOurs(files: Files, oids: readonly Oid[]): Promise<Answer[]> {
+  const open = openRawPack(files)
   using sight = openSight({ store: { openPack: async () => open }, listPacks: () => ['it'] })
   const ask = async (oid: Oid): Promise<Answer> => {
     try {

@@ -1,5 +1,6 @@
 // Packs that objects are read from: their indexes in memory, small ones whole, of others the parts that were looked at.
 
+import { createRecent } from '../../platform/recent.ts'
 import { createShares, type Shares } from '../../platform/shares.ts'
 import { type PackIndex, readPackIndex, weightOfIndex } from './pack-index.ts'
 import type { OpenPack, PackStore } from './pack-store.ts'
@@ -12,6 +13,13 @@ const PAGE_BYTES = 32 * 1024
 /** What an open file counts for, besides what is kept of it: there may be only so many. */
 const OPEN_FILE_WEIGHT = 128 * 1024
 const CHECKSUM_BYTES = 20
+/**
+ * A large index takes longer to read than git takes to start. Where there are too many of them to be kept, each is read
+ * once in a while and not for every call.
+ */
+const HEAVY_BYTES = 1024 * 1024
+const REST_MS = 60_000
+const REMEMBERED = 10_000
 
 /** A pack that somebody holds. */
 export interface OpenedPack {
@@ -51,6 +59,7 @@ interface OpenedPacksDeps {
 
 export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: OpenedPacksDeps): OpenedPacks {
   const opening = new Map<string, Promise<Opened>>()
+  const forgottenAt = createRecent<string, number>({ maxEntries: REMEMBERED })
   let openings = 0
   let isOver = false
   const opened = createShares<Opened>({
@@ -59,6 +68,7 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
     weightOf: ({ weight }) => weight,
     onForget(pack) {
       pack.isForgotten = true
+      if (pack.weight > HEAVY_BYTES) forgottenAt.set(pack.id, performance.now())
       closeUnheld(pack)
     },
   })
@@ -75,6 +85,8 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
       const isWhole = file.bytes <= WHOLE_BYTES
       const weight = weightOfIndex(file.indexBytes) + (isWhole ? file.bytes : OPEN_FILE_WEIGHT)
       if (weight > Math.min(maxBytes, maxBytesEach)) throw new Unusual('an index too large to be kept')
+      const agoMs = performance.now() - (forgottenAt.get(packId) ?? Number.NEGATIVE_INFINITY)
+      if (weight > HEAVY_BYTES && agoMs < REST_MS) throw new Unusual('an index for which there was no room')
       const index = await readPackIndex(await file.readIndex(), file.bytes)
       const whole = isWhole ? await file.read(0, file.bytes) : undefined
       await requireSame(file, whole, index)

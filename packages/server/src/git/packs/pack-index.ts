@@ -24,8 +24,6 @@ export interface Extent {
 
 export interface PackIndex {
   readonly objects: number
-  /** What it takes in memory. */
-  readonly bytes: number
   /** The checksum the pack ends with. */
   readonly packChecksum: Buffer
   /** Where the entry of an object begins. */
@@ -65,7 +63,6 @@ export async function readPackIndex(bytes: Buffer, packBytes: number): Promise<P
 
   return {
     objects,
-    bytes: bytes.length + keys.byteLength,
     packChecksum: bytes.subarray(end, end + OID_BYTES),
 
     find(oid) {
