@@ -86,27 +86,28 @@ export function formatRawIndex(
   packChecksum: Uint8Array,
 ): Buffer {
   const sorted = placed.toSorted((a, b) => (a.oid < b.oid ? -1 : 1))
-  const fanout = new Array<number>(256).fill(0)
-  for (const { oid } of sorted) {
-    const first = Number.parseInt(oid.slice(0, 2), 16)
-    for (let i = first; i < 256; i++) fanout[i] = (fanout[i] ?? 0) + 1
+  const count = sorted.length
+  const large = sorted.filter(({ offset }) => offset >= 2 ** 31)
+  const [names, crcs, offsets] = [1032, 1032 + count * 20, 1032 + count * 24]
+  const larger = offsets + count * 4
+  const body = Buffer.alloc(larger + large.length * 8 + 20)
+  body.writeUInt32BE(0xff744f63, 0)
+  body.writeUInt32BE(2, 4)
+  const firsts = new Array<number>(256).fill(0)
+  let nextLarge = 0
+  for (const [i, { oid, crc, offset }] of sorted.entries()) {
+    body.write(oid, names + i * 20, 'hex')
+    body.writeUInt32BE(crc, crcs + i * 4)
+    body.writeUInt32BE(offset < 2 ** 31 ? offset : 2 ** 31 + nextLarge++, offsets + i * 4)
+    const first = body[names + i * 20] ?? 0
+    firsts[first] = (firsts[first] ?? 0) + 1
   }
-  const large: Buffer[] = []
-  const offsets = sorted.map(({ offset }) => {
-    if (offset < 2 ** 31) return word(offset)
-    large.push(Buffer.concat([word(Math.floor(offset / 2 ** 32)), word(offset % 2 ** 32)]))
-    return word(2 ** 31 + large.length - 1)
-  })
-  const body = Buffer.concat([
-    Buffer.from([0xff, 0x74, 0x4f, 0x63]),
-    word(2),
-    ...fanout.map(word),
-    ...sorted.map(({ oid }) => Buffer.from(oid, 'hex')),
-    ...sorted.map(({ crc }) => word(crc)),
-    ...offsets,
-    ...large,
-    packChecksum,
-  ])
+  for (let first = 0, sum = 0; first < 256; first++) {
+    sum += firsts[first] ?? 0
+    body.writeUInt32BE(sum, 8 + first * 4)
+  }
+  for (const [i, { offset }] of large.entries()) body.writeBigUInt64BE(BigInt(offset), larger + i * 8)
+  body.set(packChecksum, larger + large.length * 8)
   return Buffer.concat([body, sha1(body)])
 }
 
