@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Commit, MAX_BLOB_BYTES } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
@@ -244,9 +245,8 @@ function refuseLong(observed: number): never {
 
 /** Text as text, everything else as base64. */
 function encode(bytes: Buffer): { encoding: 'utf-8' | 'base64'; content: string } {
-  const text = bytes.toString('utf8')
-  return Buffer.from(text).equals(bytes)
-    ? { encoding: 'utf-8', content: text }
+  return isUtf8(bytes)
+    ? { encoding: 'utf-8', content: bytes.toString('utf8') }
     : { encoding: 'base64', content: bytes.toString('base64') }
 }
 

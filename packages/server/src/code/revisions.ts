@@ -16,16 +16,14 @@ export function createRevisions({ repositories }: { repositories: Repositories }
 
   /** The commit at a revision, through annotated tags; the default branch's without one. */
   async function commitIn(objects: ObjectReader, repo: RepoRow, revision: string | undefined): Promise<Oid> {
-    const missing = new Fault('GIT_OBJECT_NOT_FOUND', {
-      name: repo.name,
-      object: revision ?? repo.default_branch,
-    })
+    const missing = () =>
+      new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: revision ?? repo.default_branch })
     const oid = await findOid(repo, revision)
-    if (!oid) throw missing
+    if (!oid) throw missing()
     const found = await objects.peel(oid)
     // An id is what a caller says; a ref is what we say, and must point to something.
     if (!found && oid !== revision) throw new ObjectMissing(oid)
-    if (found?.type !== 'commit') throw missing
+    if (found?.type !== 'commit') throw missing()
     return found.oid
   }
 
