@@ -15,6 +15,7 @@ import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
 import { sandboxRun, sandboxTree } from './sandbox.ts'
+import { sessionAgainstKey } from './sessions.ts'
 import { idleTails } from './tails.ts'
 import { fanOutTo0, fanOutTo10, fanOutTo100, madeDeliveries, webhookDeliveries } from './webhooks.ts'
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
@@ -25,6 +26,7 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'repos-create': reposCreate,
   'repos-list': reposList,
   'commits-list': commitsList,
+  'session-against-key': sessionAgainstKey,
   'ls-remote': lsRemote,
   'no-op-fetch': noopFetch,
   'parallel-clones': parallelClones,

@@ -113,6 +113,7 @@ describe('SQL', () => {
     'access/credentials.ts orgs',
     'access/credentials.ts repo_tokens',
     'access/credentials.ts repos',
+    'access/credentials.ts sessions',
     'agents/store.ts orgs',
     'code/health-store.ts repos',
     'invites/store.ts orgs',

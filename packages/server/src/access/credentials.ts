@@ -5,8 +5,8 @@ import { type ActingOrg, actingOrg, type Caller } from './caller.ts'
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
 /*
- * Every request with a key or a token comes through here, so each is a single query over the tables of several
- * domains, prepared. Undefined stands for a credential that is not, or no longer, good.
+ * Every request with a key, a token or a session comes through here, so each is a single query over the tables of
+ * several domains, prepared. Undefined stands for a credential that is not, or no longer, good.
  */
 
 const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
@@ -44,6 +44,80 @@ export async function callerOfKey(db: Db, hash: string, now: number): Promise<Ca
     expiresAt: key.expires_at,
   }
 }
+
+const columnsOfSession = [
+  'sessions.id',
+  'sessions.user_id',
+  'sessions.expires_at',
+  'orgs.id as org_id',
+  'orgs.slug',
+  'orgs.frozen',
+  'orgs.kind',
+  'members.role',
+] as const
+
+/** In the personal organization, which is found without looking at those of others. */
+const sessionAtHome = prepared((db: Db, { hash }: { hash: string }) =>
+  db
+    .selectFrom('sessions')
+    .leftJoin('orgs', 'orgs.personal_user_id', 'sessions.user_id')
+    .leftJoin('members', (join) =>
+      join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
+    )
+    .select(columnsOfSession)
+    .where('sessions.token_hash', '=', hash),
+)
+
+const sessionInOrg = prepared((db: Db, { hash, slug }: { hash: string; slug: string }) =>
+  db
+    .selectFrom('sessions')
+    .leftJoin('orgs', (join) => join.on('orgs.slug', '=', slug))
+    .leftJoin('members', (join) =>
+      join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
+    )
+    .select(columnsOfSession)
+    .where('sessions.token_hash', '=', hash),
+)
+
+/** A session, with the caller in the organization they named, or in their own; null when they have no place there. */
+interface FoundSession {
+  id: string
+  userId: string
+  expiresAt: number
+  caller: Caller | null
+}
+
+export async function findSession(
+  db: Db,
+  hash: string,
+  slug: string | undefined,
+): Promise<FoundSession | undefined> {
+  const [found] =
+    slug === undefined ? await sessionAtHome(db, { hash }) : await sessionInOrg(db, { hash, slug })
+  if (!found) return undefined
+  const { id, user_id: userId, org_id, slug: orgSlug, frozen, kind, role } = found
+  const isMember = org_id !== null && orgSlug !== null && frozen !== null && kind !== null && role !== null
+  return {
+    id,
+    userId,
+    expiresAt: new Date(found.expires_at).getTime(),
+    caller: isMember
+      ? callerOfSession({ id, userId }, { id: org_id, slug: orgSlug, frozen, kind, role })
+      : null,
+  }
+}
+
+export const callerOfSession = (
+  { id, userId }: { id: string; userId: string },
+  org: { id: string; slug: string; frozen: number; kind: string; role: Role },
+): Caller => ({
+  actor: { kind: 'user', id: userId },
+  credential: { kind: 'session', id },
+  org: actingOrg(org),
+  role: org.role,
+  scopes: ['*'],
+  expiresAt: null,
+})
 
 const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: number }) =>
   db

@@ -10,6 +10,7 @@ import { hashSessionTokens } from './hashed-sessions.ts'
 import { beginLate } from './late-transactions.ts'
 import type { Passwords } from './passwords.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { COOKIE_PREFIX, createSessionTokens, RENEWAL_SECONDS, SESSION_SECONDS } from './session-tokens.ts'
 
 interface AuthDeps {
   database: Database
@@ -51,7 +52,7 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     // What it did not foresee comes to our door, which logs it; by itself it would print it as it is.
     onAPIError: { throw: true },
     advanced: {
-      cookiePrefix: 'trellis',
+      cookiePrefix: COOKIE_PREFIX,
       ipAddress: { disableIpTracking: true },
       database: {
         generateId: ({ model }) => newId(idPrefixes[model] ?? 'ver'),
@@ -74,6 +75,8 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     },
     session: {
       modelName: 'sessions',
+      expiresIn: SESSION_SECONDS,
+      updateAge: RENEWAL_SECONDS,
       fields: {
         token: 'token_hash',
         userId: 'user_id',
@@ -148,9 +151,12 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
         : []),
     ],
   })
+  const secure = deps.baseUrl.startsWith('https://')
   // It takes a database that cannot be asked for an account that could not be made, or a session that is not there.
   return {
+    tokens: createSessionTokens({ secret: deps.secret, secure }),
     handler: (request: Request) => unhidden(() => auth.handler(request)),
+    /** Renews it when that is due, and removes what has expired. */
     getSession: (headers: Headers) => unhidden(() => auth.api.getSession({ headers })),
     signUp: (body: { email: string; password: string; name: string }) =>
       unhidden(() => auth.api.signUpEmail({ body, asResponse: true })),

@@ -61,6 +61,114 @@ onEachDatabase('sessions', (create) => {
     assert.equal(await opens({ cookie }), true)
   })
 
+  const ends = async (userId: string): Promise<string[]> => {
+    const { rows } = await sql<{
+      expires_at: string | Date
+    }>`select expires_at from sessions where user_id = ${userId}`.execute(app.database.db)
+    return rows.map(({ expires_at }) => new Date(expires_at).toISOString())
+  }
+  const endAllIn = (userId: string, ms: number) =>
+    app.database.transact((tx) =>
+      sql`update sessions set expires_at = ${new Date(Date.now() + ms).toISOString()}
+        where user_id = ${userId}`.execute(tx),
+    )
+
+  it('last longer by a call, once a day', async () => {
+    const { token, userId } = await app.signUp('gus')
+    const first = await ends(userId)
+    assert.equal(await opens(bearer(token)), true)
+    assert.deepEqual(await ends(userId), first)
+    await endAllIn(userId, 6 * 86_400_000 - 60_000)
+    const due = await ends(userId)
+    assert.equal(await opens(bearer(token)), true)
+    const renewed = await ends(userId)
+    assert.ok(String(renewed) > String(due))
+    assert.equal(await opens(bearer(token)), true)
+    assert.deepEqual(await ends(userId), renewed)
+  })
+
+  it('end when their time is over', async () => {
+    const { token, userId } = await app.signUp('hal')
+    const cookie = await sessionCookieOf(app, 'hal@example.com')
+    await endAllIn(userId, -1)
+    assert.equal(await opens(bearer(token)), false)
+    assert.equal(await opens({ cookie }), false)
+    assert.deepEqual(await ends(userId), [])
+  })
+
+  it('do not last longer where they are to end with the browser', async () => {
+    const { userId } = await app.signUp('ivy')
+    const response = await fetch(`${app.url}/api/auth/sign-in/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        email: 'ivy@example.com',
+        password: 'correct horse battery',
+        rememberMe: false,
+      }),
+    })
+    const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+    assert.equal(cookies.length, 2)
+    await endAllIn(userId, 60_000)
+    const before = await ends(userId)
+    assert.equal(await opens({ cookie: cookies.join('; ') }), true)
+    assert.deepEqual(await ends(userId), before)
+    assert.equal(
+      await opens({ cookie: cookies.filter((each) => each.includes('session_token')).join() }),
+      true,
+    )
+    assert.notDeepEqual(await ends(userId), before)
+  })
+
+  it('open nothing with a cookie that was changed', async () => {
+    await app.signUp('jo')
+    const cookie = await sessionCookieOf(app, 'jo@example.com')
+    assert.equal(await opens({ cookie }), true)
+    const token = await signIn('jo')
+    assert.equal(await opens({ cookie: cookie.replace(/=[^.]+/, `=${token}`) }), false)
+    assert.equal(await opens({ cookie: cookie.replace(/\.(?=[^.]*$).*/, '') }), false)
+  })
+
+  it('act in the organization they name, or in the person’s own', async () => {
+    const { token, slug } = await app.signUp('kay')
+    const other = await app.signUp('lou')
+    const answer = await app.call('orgs/create', { slug: 'kays-team' }, { token })
+    assert.equal(answer.status, 200)
+    const orgOf = async (org?: string) => {
+      const { status, body } = await app.call(
+        'repos/create',
+        { name: `r-${org}` },
+        { token, ...(org && { org }) },
+      )
+      return status === 200 ? new URL(body.remote).pathname.split('/').at(-2) : status
+    }
+    assert.deepEqual(
+      [
+        await orgOf(),
+        await orgOf(slug),
+        await orgOf('kays-team'),
+        await orgOf(other.slug),
+        await orgOf('none'),
+      ],
+      [slug, slug, 'kays-team', 403, 403],
+    )
+  })
+
+  it('make the organization of a person who was left without', async () => {
+    const { token, userId } = await app.signUp('mia')
+    await app.database.transact((tx) => sql`delete from orgs where personal_user_id = ${userId}`.execute(tx))
+    const { body } = await app.call('orgs/list', {}, { token })
+    assert.equal(body.items.length, 1)
+  })
+
+  it('act in another organization of a person who has deleted their own', async () => {
+    const { token, userId } = await app.signUp('nia')
+    await app.call('orgs/create', { slug: 'nias-team' }, { token })
+    await app.database.transact((tx) => sql`delete from orgs where personal_user_id = ${userId}`.execute(tx))
+    const { body } = await app.call('repos/create', { name: 'there' }, { token })
+    assert.equal(new URL(body.remote).pathname.split('/').at(-2), 'nias-team')
+  })
+
   it('are listed without what opens them, and ended by what the list shows', async () => {
     await app.signUp('cleo')
     const [first, second, third] = [await signIn('cleo'), await signIn('cleo'), await signIn('cleo')]

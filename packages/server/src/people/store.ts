@@ -15,6 +15,13 @@ interface UsersTable {
   updated_at: Instant
 }
 
+interface SessionsTable {
+  id: string
+  user_id: string
+  token_hash: string
+  expires_at: Instant
+}
+
 interface AccountsTable {
   id: string
   account_id: string
@@ -27,6 +34,7 @@ interface AccountsTable {
 
 export interface PeopleTables {
   users: UsersTable
+  sessions: SessionsTable
   accounts: AccountsTable
 }
 

@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { actingOrg, type Caller } from '../../access/caller.ts'
-import { callerOfAgent, callerOfKey, callerOfToken } from '../../access/credentials.ts'
+import type { Caller } from '../../access/caller.ts'
+import {
+  callerOfAgent,
+  callerOfKey,
+  callerOfSession,
+  callerOfToken,
+  findSession,
+} from '../../access/credentials.ts'
 import type { AnonymousService } from '../../anonymous/service.ts'
 import type { KeyUsage } from '../../keys/usage.ts'
 import type { OrgsService } from '../../orgs/service.ts'
 import type { Auth } from '../../people/auth.ts'
+import type { SentSession } from '../../people/session-tokens.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Fault, forbidden } from '../../platform/fault.ts'
 import type { Database } from '../../schema.ts'
@@ -46,7 +53,11 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const { database, auth, orgs, keyUsage, clock } = deps
   const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
 
-  async function bySession(headers: Headers, slug: string | undefined): Promise<Caller | undefined> {
+  /** All that is seldom: what is to be renewed, has expired, or has no organization yet. */
+  async function bySessionFromHeaders(
+    headers: Headers,
+    slug: string | undefined,
+  ): Promise<Caller | undefined> {
     const found = await auth.getSession(headers)
     if (!found) return undefined
     const { user, session } = found
@@ -54,14 +65,24 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       (await orgs.home(user.id, slug)) ??
       // Power went out between the account and its organization.
       (await database.transact((tx) => orgs.createPersonalIn(tx, user)))
-    return {
-      actor: { kind: 'user', id: user.id },
-      credential: { kind: 'session', id: session.id },
-      org: actingOrg(org),
-      role: org.role,
-      scopes: ['*'],
-      expiresAt: null,
+    return callerOfSession({ id: session.id, userId: user.id }, org)
+  }
+
+  async function bySession(
+    sent: SentSession | undefined,
+    header: Record<string, string>,
+    slug: string | undefined,
+  ): Promise<Caller | undefined> {
+    if (!sent) return undefined
+    const found = await findSession(database.db, hashSecret(sent.token), slug)
+    if (!found) return undefined
+    if (auth.tokens.lasts(sent, found.expiresAt - clock())) {
+      if (found.caller) return found.caller
+      // They may have deleted their own.
+      const org = await orgs.home(found.userId, slug)
+      if (org) return callerOfSession(found, org)
     }
+    return bySessionFromHeaders(new Headers(header), slug)
   }
 
   async function bySecret(secret: string): Promise<Caller | undefined> {
@@ -83,7 +104,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     if (!caller) {
       return SECRET_PREFIX.test(token)
         ? undefined
-        : bySession(new Headers({ authorization: `Bearer ${token}` }), slug)
+        : bySession(auth.tokens.inBearer(token), { authorization: `Bearer ${token}` }, slug)
     }
     if (caller.credential.kind === 'key') keyUsage.note(caller.credential.id)
     // Better refused than done in another organization than the caller thinks.
@@ -104,7 +125,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     }
     const { cookie } = headers
     if (!cookie || !hasSessionCookie(cookie)) return undefined
-    const caller = await bySession(new Headers({ cookie }), slug)
+    const caller = await bySession(auth.tokens.inCookies(cookie), { cookie }, slug)
     const before = caller && deps.anonymousCookie.read(cookie)
     if (before) await deps.anonymous.adopt(before, caller)
     return caller
