@@ -7,6 +7,7 @@ import { rareEvents } from './events.ts'
 import { extensionsList } from './extensions.ts'
 import { pushToFirstLine } from './first-line.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
+import { growthBranches, growthDeliveries, growthRefs, growthRepos } from './growth.ts'
 import { commitsList } from './history.ts'
 import type { Row } from './measure.ts'
 import { objectReads } from './objects.ts'
@@ -34,6 +35,10 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'small-push': smallPush,
   fork,
   ...objectReads,
+  'growth-repos': growthRepos,
+  'growth-refs': growthRefs,
+  'growth-branches': growthBranches,
+  'growth-deliveries': growthDeliveries,
   'rare-events': rareEvents,
   'record-page': recordPage,
   'record-writes': recordWrites,

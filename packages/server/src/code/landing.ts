@@ -14,6 +14,7 @@ import type { Database, Tx } from '../schema.ts'
 import * as abandoned from './abandoned-tips.ts'
 import { withoutObstacles } from './obstacles.ts'
 import { eventsOf } from './push-events.ts'
+import type { RefLists } from './ref-lists.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
 import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
@@ -81,6 +82,7 @@ export function createLandings({
   events,
   orgs,
   repos,
+  refLists,
   clock,
   limits,
 }: {
@@ -88,10 +90,23 @@ export function createLandings({
   events: EventsService
   orgs: OrgsService
   repos: ReposService
+  refLists: RefLists
   clock: Clock
   limits: { refsPerRepo: number }
 }) {
   const spaced = createSpaced(REST)
+
+  function noteMoved(
+    tx: Tx,
+    { id, refs_version }: RepoRow,
+    moved: readonly Pick<RefChange, 'ref' | 'after' | 'peeled'>[],
+  ): void {
+    const now = moved.map(({ ref, after, peeled }) => ({
+      name: ref,
+      ref: after && { name: ref, oid: after, peeled },
+    }))
+    database.afterCommit(tx, () => refLists.noteMoved(id, refs_version, now))
+  }
 
   async function landIn(
     tx: Tx,
@@ -107,12 +122,19 @@ export function createLandings({
     if (current.prunes !== repo.prunes && changes.some(({ after }) => after)) throw new ObjectsPruned()
 
     const rules = refRulesFor(mover, current)
-    const results = await moveAllowed(tx, rules, { repoId: repo.id, maxRefs: limits.refsPerRepo }, changes)
+    const room = {
+      repoId: repo.id,
+      maxRefs: limits.refsPerRepo,
+      // The lock of the row has counted one more.
+      count: () => refLists.countIn(tx, repo.id, current.refs_version - 1),
+    }
+    const results = await moveAllowed(tx, rules, room, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)
     if (moved.length === 0 || (atomic && moved.length < changes.length)) {
       for (const { ref } of moved) results.set(ref, 'atomic')
       throw new NothingLands(results)
     }
+    noteMoved(tx, current, moved)
     if (pack) await store.insertPack(tx, repo.id, pack, now)
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
@@ -133,6 +155,7 @@ export function createLandings({
         await refStore.moveRefs(tx, repo.id, [{ name: ref, before: known.oid, after: oid, peeled: null }])
         await abandoned.note(tx, repo.id, [known.oid], now)
       }
+      noteMoved(tx, current, [{ ref, after: oid, peeled: null }])
       return current
     },
 
@@ -155,6 +178,8 @@ const leftBehind = ({ before, facts }: RefChange): Oid[] => (before && !facts?.f
 interface RefRoom {
   repoId: string
   maxRefs: number
+  /** How many there are. */
+  count(): Promise<number>
 }
 
 async function moveAllowed(
@@ -180,22 +205,24 @@ async function moveAllowed(
 
 async function moveRefs(
   tx: Tx,
-  { repoId, maxRefs }: RefRoom,
+  { repoId, maxRefs, count }: RefRoom,
   changes: readonly RefChange[],
 ): Promise<LandingResult> {
   const results: LandingResult = new Map()
-  // Deletions before what is created: they may make room for a ref below the name of another.
   const existing = changes.flatMap(({ ref, before, after, peeled }) =>
     before ? [{ name: ref, before, after, peeled }] : [],
   )
-  const moved = await refStore.moveRefs(tx, repoId, existing)
-  for (const { name } of existing) results.set(name, moved.has(name) ? null : 'stale')
-
   const created = changes.flatMap(({ ref, before, after, peeled }) =>
     after && !before ? [{ name: ref, oid: after, peeled }] : [],
   )
+  const counted = created.length > 0 ? await count() : 0
+  // Deletions before what is created: they may make room for a ref below the name of another.
+  const moved = await refStore.moveRefs(tx, repoId, existing)
+  for (const { name } of existing) results.set(name, moved.has(name) ? null : 'stale')
   if (created.length === 0) return results
-  const observed = await refStore.countRefs(tx, repoId)
+
+  const deleted = existing.filter(({ name, after }) => !after && moved.has(name)).length
+  const observed = counted - deleted
   const clear = await withoutObstacles(tx, { repoId, stored: observed }, created)
   const fitting = clear.slice(0, Math.max(0, maxRefs - observed))
   const inserted = await refStore.insertRefs(tx, repoId, fitting)

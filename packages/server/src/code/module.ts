@@ -29,6 +29,7 @@ import { createPackHealth } from './pack-health.ts'
 import { createPruningService } from './pruning.ts'
 import { createPushService } from './push.ts'
 import { createReachability } from './reachability.ts'
+import { createRefLists } from './ref-lists.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
@@ -85,19 +86,21 @@ export async function createCodeModule(needs: CodeNeeds) {
   // Before anybody is served: names are read, no files.
   await survey.look()
 
+  const refLists = createRefLists({ db: database.db })
   const repositories = createRepositories({
     db: database.db,
     git,
     packs,
     objects,
     directories,
+    refLists,
     health,
     room,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
-  const landings = createLandings({ ...needs, limits })
+  const landings = createLandings({ ...needs, refLists, limits })
   const signers = createSigners(needs)
   const hints = createHints()
   const onLanded = ({ id }: RepoRow) => hints.hint(id)

@@ -71,7 +71,8 @@ export function createPushService(deps: PushDeps) {
     const refused = new Map<PushCommand, string>()
     for (const command of push.commands) if (command.problem) refused.set(command, command.problem)
     const wanted = push.commands.filter((command) => !refused.has(command))
-    const current = new Map((await repositories.refs(repo)).map(({ name, oid }) => [name, oid]))
+    const { refs } = await repositories.refList(repo)
+    const current = (name: RefName) => refs.find(name)?.oid
     const moves = toDescribe(
       repo,
       wanted.filter((command) => isBranchMove(command, current)),
@@ -106,7 +107,7 @@ export function createPushService(deps: PushDeps) {
     )
     if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
-    const base = current.get(headRef(repo)) ?? null
+    const base = current(headRef(repo)) ?? null
     // Of branches that move in the same way the same is to be said, and to find it out takes three processes.
     const gathered = new Map<string, Promise<UpdateFacts>>()
     const gather = ({ before, after }: { before: Oid | null; after: Oid }) => {
@@ -250,10 +251,10 @@ function toDescribe<Move extends PushCommand>(repo: RepoRow, moves: Move[]): Mov
 /** A branch that is created or moved from where it is now. */
 function isBranchMove(
   command: PushCommand,
-  current: ReadonlyMap<RefName, Oid>,
+  current: (name: RefName) => Oid | undefined,
 ): command is PushCommand & { after: Oid } {
   const { ref, before, after } = command
-  return Boolean(after && ref?.startsWith('refs/heads/') && current.get(ref) === (before ?? undefined))
+  return Boolean(after && ref?.startsWith('refs/heads/') && current(ref) === (before ?? undefined))
 }
 
 function every(ms: number, tick: () => void): Disposable {

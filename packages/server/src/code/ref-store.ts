@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import type { Ref } from '../git/protocol/advertisement.ts'
+import { compareNames } from '../git/protocol/sorted-refs.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
 export interface GitRefsTable {
@@ -15,17 +16,37 @@ export interface GitRefsTable {
 /** How many rows go into one statement. While it runs on SQLite, nobody else gets their turn. */
 const BATCH = 100
 const NAMES_READ = 500
+const REFS_READ = 2_000
 
 function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < items.length; i += BATCH) yield items.slice(i, i + BATCH)
 }
 
-const allRefs = prepared((db: Db, { repoId }: { repoId: string }) =>
-  db.selectFrom('git_refs').select(['name', 'oid', 'peeled']).where('repo_id', '=', repoId).orderBy('name'),
+const refsAfter = prepared(
+  (db: Db, { repoId, after, limit }: { repoId: string; after: RefName; limit: number }) =>
+    db
+      .selectFrom('git_refs')
+      .select(['name', 'oid', 'peeled'])
+      .where('repo_id', '=', repoId)
+      .where('name', '>', after)
+      .orderBy('name')
+      .limit(limit),
 )
 
-/** All refs in the order of their names, which is the order of their bytes. */
-export const listRefs = (q: Db, repoId: string): Promise<Ref[]> => allRefs(q, { repoId })
+/**
+ * All refs in the order of their names, which is the order of their bytes. Many are read in pieces, between which others
+ * get their turn; one that moves meanwhile is given as it was or as it is.
+ */
+export async function listRefs(q: Db, repoId: string): Promise<Ref[]> {
+  const refs: Ref[] = []
+  for (let after: RefName | undefined = '' as RefName; after !== undefined; ) {
+    const some: Ref[] = await refsAfter(q, { repoId, after, limit: REFS_READ })
+    for (const ref of some) refs.push(ref)
+    after = some.length < REFS_READ ? undefined : some.at(-1)?.name
+    if (after !== undefined) await setImmediate()
+  }
+  return refs
+}
 
 const namesAfter = prepared(
   (db: Db, { repoId, after, limit }: { repoId: string; after: RefName; limit: number }) =>
@@ -205,9 +226,7 @@ async function copyRefsAfter(
     .execute()
   if (copied.length < BATCH) return undefined
   // In no order that could be relied on.
-  return copied
-    .map(({ name }) => name)
-    .reduce((a, b) => (Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b))
+  return copied.map(({ name }) => name).reduce((a, b) => (compareNames(a, b) > 0 ? a : b))
 }
 
 /** Of a repository that is being deleted. */

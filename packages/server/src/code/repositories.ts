@@ -9,11 +9,11 @@ import { type Git, type OpenRepo, openRepo } from '../git/process/command.ts'
 import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
-import { createRecent } from '../platform/recent.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
+import type { RefLists } from './ref-lists.ts'
 import * as refStore from './ref-store.ts'
 import * as store from './store.ts'
 
@@ -23,6 +23,7 @@ interface RepositoriesDeps {
   packs: PackStore
   objects: StoredObjects
   directories: WorkingDirectories
+  refLists: RefLists
   health: PackHealth
   room: Room
   /** Below this each repository has the directory it is served from. */
@@ -31,28 +32,11 @@ interface RepositoriesDeps {
   quarantineDir: string
 }
 
-/** Refs that are kept in memory, over all repositories; one without any takes some room too. */
-const CACHED_REFS = 500_000
-const CACHED_REPOSITORIES = 100_000
-
 export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, objects, directories, health, room, workDir, quarantineDir } = deps
-  const cached = createRecent<string, { version: number; refs: Ref[] }>({
-    maxEntries: CACHED_REPOSITORIES,
-    weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
-  })
-
-  /** Polling is most of what clients do, so the refs of a version are read from the database once. */
-  async function refs(repo: RepoRow): Promise<Ref[]> {
-    const known = cached.get(repo.id)
-    if (known?.version === repo.refs_version) return known.refs
-    const read = await refStore.listRefs(db, repo.id)
-    cached.set(repo.id, { version: repo.refs_version, refs: read })
-    return read
-  }
+  const { db, git, packs, objects, directories, refLists, health, room, workDir, quarantineDir } = deps
 
   /** Anew after each pruning: in the one before, what is gone may still be there for its readers. */
   const directoryOf = (repo: RepoRow) => join(workDir, directoryName(repo))
@@ -94,12 +78,13 @@ export function createRepositories(deps: RepositoriesDeps) {
   }
 
   async function prepare(repo: RepoRow): Promise<Disposable> {
-    const known = await refs(repo)
+    const { version, refs } = await refLists.of(repo)
     const held = await directories.lease(await contents(repo))
     await directories.writeRefs(directoryOf(repo), {
       headBranch: headRef(repo),
-      version: `${repo.refs_version} ${repo.default_branch}`,
-      refs: () => known,
+      version: String(version),
+      refs: () => refs,
+      movedSince: (from) => refLists.movedSince(repo.id, { from: Number(from), to: version }),
     })
     return held
   }
@@ -128,7 +113,6 @@ export function createRepositories(deps: RepositoriesDeps) {
   }
 
   return {
-    refs,
     lease,
     openLeased,
     contents,
@@ -174,10 +158,14 @@ export function createRepositories(deps: RepositoriesDeps) {
       )
     },
 
+    async refs(repo: RepoRow): Promise<Ref[]> {
+      return [...(await refLists.of(repo)).refs]
+    },
+
     async refList(repo: RepoRow): Promise<RefList> {
-      const known = await refs(repo)
+      const { refs } = await refLists.of(repo)
       const headBranch = headRef(repo)
-      return { headBranch, headOid: known.find(({ name }) => name === headBranch)?.oid ?? null, refs: known }
+      return { headBranch, headOid: refs.find(headBranch)?.oid ?? null, refs }
     },
 
     async findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {

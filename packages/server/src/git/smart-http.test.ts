@@ -32,6 +32,7 @@ import {
 import { dataPacket, errorPacket, FLUSH_PACKET, ProtocolError } from './protocol/pkt-line.ts'
 import { formatPushProgress, formatPushReport } from './protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from './protocol/push-request.ts'
+import { compareNames, SortedRefs } from './protocol/sorted-refs.ts'
 import { readUploadRequest } from './protocol/upload-request.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'smart-http-'))
@@ -71,7 +72,7 @@ function create(name: string): Served {
 }
 
 function refList({ refs }: Served): RefList {
-  const sorted = [...refs.values()].sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+  const sorted = SortedRefs.of([...refs.values()].sort((a, b) => compareNames(a.name, b.name)))
   return { headBranch, headOid: refs.get(headBranch)?.oid ?? null, refs: sorted }
 }
 
@@ -94,7 +95,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body: AsyncIterable<Uint8Array> = plain.iterator({ destroyOnReturn: false })
   response.once('finish', () => plain.resume())
   const contents = { dir: join(root, 'work', name), packIds: served.packIds, store }
-  const snapshot = { headBranch, version: String(served.version), refs: () => served.refs.values() }
+  const snapshot = { headBranch, version: String(served.version), refs: () => refList(served).refs }
   const abort = new AbortController()
   response.once('close', () => abort.abort(new Error('the client left')))
 
@@ -409,7 +410,7 @@ test('five thousand refs are listed and mirrored', async () => {
 })
 
 function refsOf(served: Served): string[] {
-  return [...(refList(served).refs as Iterable<Ref>)].map(({ name, oid }) => `${oid} ${name}`)
+  return [...refList(served).refs].map(({ name, oid }) => `${oid} ${name}`)
 }
 
 test('many refs are pushed at once, and a compressed request is understood', async () => {
@@ -450,7 +451,7 @@ test('everything pushed is whole on the server', async () => {
   await client.run('push', '-q', url, 'main')
   const dir = join(root, 'work', 'whole')
   await directories.ensure({ dir, packIds: served.packIds, store })
-  await directories.writeRefs(dir, { headBranch, version: 'last', refs: () => served.refs.values() })
+  await directories.writeRefs(dir, { headBranch, version: 'last', refs: () => refList(served).refs })
   await clientAt(2, dir).run('fsck', '--full', '--strict')
   const copy = await cloneOf('whole', 2)
   assert.equal(await copy.run('rev-parse', 'HEAD^{tree}'), await client.run('rev-parse', 'HEAD^{tree}'))

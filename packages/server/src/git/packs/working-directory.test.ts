@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Oid, RefName } from '../names.ts'
 import type { Ref } from '../protocol/advertisement.ts'
+import { compareNames, type MovedRef, SortedRefs } from '../protocol/sorted-refs.ts'
 import { createLocalPackStore } from './pack-store.ts'
 import { createWorkingDirectories, type WorkingDirectories } from './working-directory.ts'
 
@@ -71,10 +72,12 @@ function refs(): Ref[] {
     'refs/heads/a-b',
     'refs/heads/a/b',
   ]
-  return names.map((name) => {
-    const isTag = name === 'refs/tags/v1'
-    return { name: name as RefName, oid: isTag ? tag : commit, peeled: isTag ? commit : null }
-  })
+  return names
+    .map((name) => {
+      const isTag = name === 'refs/tags/v1'
+      return { name: name as RefName, oid: isTag ? tag : commit, peeled: isTag ? commit : null }
+    })
+    .sort((a, b) => compareNames(a.name, b.name))
 }
 
 test('builds a directory that git takes as a sound repository, with every ref', async () => {
@@ -115,6 +118,99 @@ test('writes refs only when their version is new, and an empty list leaves none'
   assert.equal(git(dir, 'symbolic-ref', 'HEAD'), 'refs/heads/other\n')
 })
 
+/** Moves refs in steps, as those of a repository move, and writes each that is asked for. */
+async function movingIn(dir: string) {
+  const directories = createWorkingDirectories()
+  const steps: MovedRef[][] = []
+  let list = SortedRefs.of(refs())
+  let writes = 0
+  await directories.ensure({ dir, packIds: [second], store })
+  return {
+    list: () => list,
+    wholeWrites: () => writes,
+    move(...moved: (readonly [name: string, oid: Oid | null])[]): void {
+      const step = moved.map(([name, oid]) => {
+        const ref = oid && { name: name as RefName, oid, peeled: oid === tag ? commit : null }
+        return { name: name as RefName, ref }
+      })
+      steps.push(step)
+      list = list.with(step)
+    },
+    write: () =>
+      directories.writeRefs(dir, {
+        headBranch: main,
+        version: String(steps.length),
+        refs: () => {
+          writes++
+          return list
+        },
+        movedSince: (version) => steps.slice(Number(version)).flat(),
+      }),
+  }
+}
+
+const seenIn = (dir: string) =>
+  git(dir, 'for-each-ref', '--format=%(refname) %(objectname) %(*objectname)').split('\n').slice(0, -1)
+const expected = (list: Iterable<Ref>) =>
+  [...list].map(({ name, oid, peeled }) => `${name} ${oid} ${peeled ?? ''}`)
+
+test('writes what has moved and not what has not', async () => {
+  const dir = join(root, 'moving')
+  const moving = await movingIn(dir)
+  const check = async (wholeWrites: number) => {
+    await moving.write()
+    assert.deepEqual(seenIn(dir), expected(moving.list()))
+    assert.equal(moving.wholeWrites(), wholeWrites)
+  }
+  await check(1)
+  const packed = statSync(join(dir, 'packed-refs')).ino
+  moving.move(['refs/heads/main', tag])
+  moving.move(['refs/heads/new/one', commit], ['refs/tags/v1', commit])
+  moving.move(['refs/heads/new/one', tag])
+  await check(1)
+  moving.move(['refs/heads/new/two', commit])
+  await check(1)
+  assert.equal(statSync(join(dir, 'packed-refs')).ino, packed)
+  // One that has a file of its own, and one that is packed.
+  moving.move(['refs/heads/new/one', null])
+  await check(2)
+  moving.move(['refs/heads/a-b', null])
+  await check(3)
+  // In the place of a folder, and the other way round.
+  moving.move(['refs/heads/x/y', commit])
+  await check(3)
+  moving.move(['refs/heads/x/y', null], ['refs/heads/x', commit])
+  await check(4)
+  moving.move(['refs/heads/x', null], ['refs/heads/x/y/z', commit])
+  await check(5)
+  moving.move([`refs/heads/${'n'.repeat(300)}`, commit])
+  await check(6)
+  moving.move(...Array.from({ length: 40 }, (_, i) => [`refs/heads/many-${i}`, commit] as const))
+  await check(6)
+  moving.move(...Array.from({ length: 40 }, (_, i) => [`refs/heads/many-${i}`, tag] as const))
+  await check(7)
+  assert.equal(readdirSync(dir).filter((name) => name.endsWith('.tmp')).length, 0)
+})
+
+test('is right again after refs could not be written', async () => {
+  const dir = join(root, 'failing')
+  const moving = await movingIn(dir)
+  await moving.write()
+  moving.move(['refs/heads/main', tag])
+  await moving.write()
+  // git would not have it, but something keeps a file from being written.
+  rmSync(join(dir, 'HEAD'))
+  rmSync(join(dir, 'refs'), { recursive: true })
+  writeFileSync(join(dir, 'refs'), '')
+  moving.move(['refs/heads/main', commit], ['refs/heads/b', tag])
+  await assert.rejects(moving.write())
+  rmSync(join(dir, 'refs'))
+  mkdirSync(join(dir, 'refs/heads'), { recursive: true })
+  writeFileSync(join(dir, 'refs/heads/stale'), `${tag}\n`)
+  await moving.write()
+  assert.deepEqual(seenIn(dir), expected(moving.list()))
+})
+
 test('keeps packs that are no longer listed until the last reader has left', async () => {
   const dir = join(root, 'lease')
   const directories = createWorkingDirectories()
@@ -135,7 +231,11 @@ test('comes back after being deleted or left half made', async () => {
   await directories.ensure(contents)
   rmSync(dir, { recursive: true })
   await reading(directories, contents, () =>
-    directories.writeRefs(dir, { headBranch: main, version: '1', refs: () => refs().slice(1, 2) }),
+    directories.writeRefs(dir, {
+      headBranch: main,
+      version: '1',
+      refs: () => refs().filter(({ name }) => name === main),
+    }),
   )
   assert.equal(git(dir, 'rev-parse', 'main').trim(), commit)
 

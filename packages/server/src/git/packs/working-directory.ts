@@ -1,25 +1,16 @@
 // The bare git directory that git commands run in. Nothing in it is truth: packs are links into the pack store,
 // refs are written before a command that needs them, and the whole may be deleted whenever nobody reads it.
 
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RefName } from '../names.ts'
-import type { Ref } from '../protocol/advertisement.ts'
 import type { PackStore } from './pack-store.ts'
+import { type RefSnapshot, replaceFile, type WrittenRefs, writeRefFiles } from './ref-files.ts'
 
 /** Which packs a directory shall hold, and where they are. */
 interface Contents {
   dir: string
   packIds: readonly string[]
   store: PackStore
-}
-
-interface RefSnapshot {
-  headBranch: RefName
-  /** Equal versions mean equal refs, so nothing is written again. */
-  version: string
-  refs: () => Iterable<Ref> | AsyncIterable<Ref>
 }
 
 export interface WorkingDirectories {
@@ -63,7 +54,7 @@ export function createWorkingDirectories(): WorkingDirectories {
       await makeSkeleton(dir)
       present = await readdir(packDir)
       state.prepared = true
-      state.refsVersion = undefined
+      state.refs = undefined
     }
     const names = new Set(present)
     for (const packId of packIds) {
@@ -93,12 +84,12 @@ export function createWorkingDirectories(): WorkingDirectories {
     })
   }
 
-  async function writeRefs(dir: string, { headBranch, version, refs }: RefSnapshot): Promise<void> {
+  async function writeRefs(dir: string, snapshot: RefSnapshot): Promise<void> {
     await locked(dir, async (state) => {
-      if (state.refsVersion === version) return
-      await replaceFile(join(dir, 'packed-refs'), await packedRefs(refs()))
-      await replaceFile(join(dir, 'HEAD'), `ref: ${headBranch}\n`)
-      state.refsVersion = version
+      const { refs } = state
+      // Where it breaks off, nobody knows what is there.
+      state.refs = undefined
+      state.refs = await writeRefFiles(dir, refs, snapshot)
     })
   }
 
@@ -109,7 +100,7 @@ export function createWorkingDirectories(): WorkingDirectories {
       await locked(dir, async (state) => {
         if (state.readers > 0) return
         state.prepared = false
-        state.refsVersion = undefined
+        state.refs = undefined
         await rm(dir, { recursive: true, force: true })
         removed++
       })
@@ -132,7 +123,7 @@ interface State {
   tail: Promise<unknown>
   /** The skeleton has been made or checked by this process. */
   prepared: boolean
-  refsVersion: string | undefined
+  refs: WrittenRefs | undefined
 }
 
 function newState(): State {
@@ -142,7 +133,7 @@ function newState(): State {
     usedAt: performance.now(),
     tail: Promise.resolve(),
     prepared: false,
-    refsVersion: undefined,
+    refs: undefined,
   }
 }
 
@@ -195,25 +186,6 @@ function findUnlisted(names: readonly string[], packIds: readonly string[]): str
 
 async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) await unlink(join(folder, name))
-}
-
-async function packedRefs(refs: Iterable<Ref> | AsyncIterable<Ref>): Promise<string> {
-  const sorted = (await Array.fromAsync(refs)).sort((a, b) => compareBytes(a.name, b.name))
-  const lines = ['# pack-refs with: peeled fully-peeled sorted \n']
-  for (const { name, oid, peeled } of sorted) lines.push(`${oid} ${name}\n${peeled ? `^${peeled}\n` : ''}`)
-  return lines.join('')
-}
-
-/** git orders names by their bytes; strings compare by UTF-16 units, which differs beyond the basic plane. */
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
-
-async function replaceFile(path: string, content: string): Promise<void> {
-  if ((await readFile(path, 'utf8').catch(ignore)) === content) return
-  const unfinished = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  await writeFile(unfinished, content)
-  await rename(unfinished, path)
 }
 
 const ignore = () => undefined

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { runProgramSync } from '../../testing/programs.ts'
 import type { Oid, RefName } from '../names.ts'
 import { advertise, answerLsRefs, parseProtocolVersion, type Ref, type RefList } from './advertisement.ts'
+import { compareNames, SortedRefs } from './sorted-refs.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'advertisement-'))
 const full = join(root, 'full')
@@ -57,7 +58,11 @@ function refsOf(dir: string): RefList {
     return { name, oid, peeled }
   })
   const headBranch = 'refs/heads/main' as RefName
-  return { headBranch, headOid: refs.find((ref) => ref.name === headBranch)?.oid ?? null, refs }
+  return {
+    headBranch,
+    headOid: refs.find((ref) => ref.name === headBranch)?.oid ?? null,
+    refs: SortedRefs.of(refs),
+  }
 }
 
 async function text(chunks: Iterable<Buffer>): Promise<string> {
@@ -115,7 +120,8 @@ test('streams fifty thousand refs in chunks of bounded size', async () => {
   }
   let lines = 0
   let largest = 0
-  const list = { headBranch: 'refs/heads/b0' as RefName, headOid: oid, refs: refs() }
+  const sorted = [...refs()].sort((a, b) => compareNames(a.name, b.name))
+  const list = { headBranch: 'refs/heads/b0' as RefName, headOid: oid, refs: SortedRefs.of(sorted) }
   const options = { peel: true, symrefs: true, unborn: true, prefixes: [] }
   for (const chunk of answerLsRefs(list, options)) {
     lines += chunk.toString().split('\n').length - 1
@@ -123,6 +129,48 @@ test('streams fifty thousand refs in chunks of bounded size', async () => {
   }
   assert.equal(lines, 50_001)
   assert.ok(largest < 64 * 1024)
+})
+
+test('says of many refs what it says of each, also when it has said so before', async () => {
+  const frame = (line: string) => (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line
+  const oidOf = (i: number) => i.toString(16).padStart(40, '0') as Oid
+  const refAt = (i: number): Ref => {
+    const name = `refs/${i % 3 ? 'heads' : 'tags'}/é${i}${i % 50 ? '' : '-long'.repeat(150)}` as RefName
+    return { name, oid: oidOf(i), peeled: i % 6 ? null : oidOf(i + 1) }
+  }
+  const all = Array.from({ length: 2_000 }, (_, i) => refAt(i)).sort((a, b) => compareNames(a.name, b.name))
+  const headBranch = 'refs/heads/none' as RefName
+  const ls = { symrefs: false, unborn: false }
+  async function check(refs: SortedRefs): Promise<void> {
+    const list = { headBranch, headOid: null, refs }
+    const each = (lines: (ref: Ref) => string[]) => [...refs].flatMap(lines).map(frame).join('')
+    const plain = ({ oid, name }: Ref) => [`${oid} ${name}\n`]
+    const inside = ({ oid, name, peeled }: Ref) => [`${oid} ${name}${peeled ? ` peeled:${peeled}` : ''}\n`]
+    const beside = (ref: Ref) => [...plain(ref), ...(ref.peeled ? [`${ref.peeled} ${ref.name}^{}\n`] : [])]
+    const lsRefs = (peel: boolean, prefixes: string[]) => text(answerLsRefs(list, { ...ls, peel, prefixes }))
+    assert.equal(await lsRefs(false, []), `${each(plain)}0000`)
+    assert.equal(await lsRefs(true, []), `${each(inside)}0000`)
+    const isTag = ({ name }: Ref) => name.startsWith('refs/tags/')
+    assert.equal(
+      await lsRefs(true, ['refs/tags/', 'refs/tags/é1']),
+      `${each((ref) => (isTag(ref) ? inside(ref) : []))}0000`,
+    )
+    for (const [service, lines] of [
+      ['git-receive-pack', plain],
+      ['git-upload-pack', beside],
+    ] as const) {
+      const said = (await text(await advertise(service, 0, () => list))).replace(/^.*?0000/s, '')
+      // The first line tells more.
+      const [first = ''] = [...refs].map(({ oid, name }) => `${oid} ${name}`)
+      assert.ok(said.slice(4).startsWith(`${first}\0`))
+      assert.equal(said.slice(said.indexOf('\n') + 1), `${each(lines).slice(frame(`${first}\n`).length)}0000`)
+    }
+  }
+  const list = SortedRefs.of(all)
+  await check(list)
+  await check(list)
+  const name = all[1_000]?.name as RefName
+  await check(list.with([{ name, ref: { name, oid: oidOf(9_999), peeled: null } }]))
 })
 
 test('reads the protocol header as git does', () => {

@@ -2,6 +2,7 @@
 // It says what `git upload-pack` and `git receive-pack` themselves would say, so either side may take over.
 
 import { type Oid, type RefName, ZERO_OID } from '../names.ts'
+import { compareNames, type RefBlock, type SortedRefs } from './sorted-refs.ts'
 
 /** `peeled` is what an annotated tag finally points to, null for everything else. */
 export interface Ref {
@@ -16,8 +17,7 @@ export interface RefList {
   headBranch: RefName
   /** Where that branch is; null while it does not exist. */
   headOid: Oid | null
-  /** In the byte order of their names. */
-  refs: Iterable<Ref>
+  refs: SortedRefs
 }
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
@@ -72,69 +72,91 @@ export function answerLsRefs(list: RefList, options: LsRefsOptions): Iterable<Bu
   return gatherPackets('', lsRefsLines(list, options))
 }
 
+/** Gives packets, one or many at a time. */
 function* refLines(service: Service, list: RefList): Generator<string> {
+  const kind = service === 'git-upload-pack' ? 'with peeled beside' : 'plain'
   let capabilities =
     service === 'git-upload-pack'
       ? `\0${UPLOAD_CAPABILITIES}${list.headOid ? ` symref=HEAD:${list.headBranch}` : ''} filter object-format=sha1 ${AGENT}`
       : `\0${RECEIVE_CAPABILITIES} ${AGENT}`
   const line = (oid: Oid, name: string) => {
-    const text = `${oid} ${name}${capabilities}\n`
+    const text = frame(`${oid} ${name}${capabilities}\n`)
     capabilities = ''
     return text
   }
-  if (service === 'git-receive-pack') {
-    for (const ref of list.refs) yield line(ref.oid, ref.name)
-    if (capabilities) yield line(ZERO_OID, 'capabilities^{}')
-    return
+  if (service === 'git-upload-pack' && list.headOid) yield line(list.headOid, 'HEAD')
+  for (const block of list.refs.blocks) {
+    const [first, ...others] = block
+    if (!capabilities || !first) yield* packetsOf(block, kind)
+    else {
+      // The first line says what the server can do.
+      yield line(first.oid, first.name)
+      const [, ...peeled] = linesOf(first, kind)
+      for (const text of peeled) yield frame(text)
+      yield* packetsOf(others, kind)
+    }
   }
-  if (list.headOid) yield line(list.headOid, 'HEAD')
-  for (const ref of list.refs) {
-    yield line(ref.oid, ref.name)
-    if (ref.peeled) yield line(ref.peeled, `${ref.name}^{}`)
-  }
+  if (capabilities && service === 'git-receive-pack') yield line(ZERO_OID, 'capabilities^{}')
 }
 
 function* lsRefsLines(list: RefList, options: LsRefsOptions): Generator<string> {
   const { peel, symrefs, unborn, prefixes } = options
-  const wanted = prefixMatcher(prefixes)
-  if (wanted('HEAD')) {
+  if (prefixes.length === 0 || prefixes.some((prefix) => 'HEAD'.startsWith(prefix))) {
     const target = symrefs ? ` symref-target:${list.headBranch}` : ''
-    if (list.headOid) yield `${list.headOid} HEAD${target}\n`
-    else if (unborn && symrefs) yield `unborn HEAD${target}\n`
+    if (list.headOid) yield frame(`${list.headOid} HEAD${target}\n`)
+    else if (unborn && symrefs) yield frame(`unborn HEAD${target}\n`)
   }
-  for (const ref of list.refs) {
-    if (wanted(ref.name)) yield `${ref.oid} ${ref.name}${peel && ref.peeled ? ` peeled:${ref.peeled}` : ''}\n`
+  const kind = peel ? 'with peeled inside' : 'plain'
+  const pieces = prefixes.length === 0 ? list.refs.blocks : refsBelow(list.refs, prefixes)
+  for (const piece of pieces) yield* packetsOf('name' in piece ? [piece] : piece, kind)
+}
+
+/** Found, not sought among all: most ask for one branch, and a hostile client for as many as there are refs. */
+function* refsBelow(refs: SortedRefs, prefixes: readonly string[]): Generator<Ref | RefBlock> {
+  let last: string | undefined
+  for (const prefix of prefixes.toSorted(compareNames)) {
+    // What begins with the one before has been listed.
+    if (last !== undefined && prefix.startsWith(last)) continue
+    last = prefix
+    yield* refs.below(prefix)
   }
 }
 
-/** A binary search, because a hostile client may send as many prefixes as there are refs. */
-function prefixMatcher(prefixes: readonly string[]): (name: string) => boolean {
-  if (prefixes.length === 0) return () => true
-  const shortest: string[] = []
-  for (const prefix of prefixes.toSorted()) {
-    const last = shortest.at(-1)
-    if (last === undefined || !prefix.startsWith(last)) shortest.push(prefix)
-  }
-  // None is a prefix of another, so only the last one that is not after the name can match it.
-  return (name) => {
-    let low = 0
-    let high = shortest.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((shortest[middle] as string) <= name) low = middle + 1
-      else high = middle
-    }
-    return low > 0 && name.startsWith(shortest[low - 1] as string)
-  }
+/** What a line says of an annotated tag: nothing, what it points to, or that in a line of its own. */
+type Kind = 'plain' | 'with peeled inside' | 'with peeled beside'
+
+function linesOf({ name, oid, peeled }: Ref, kind: Kind): string[] {
+  if (!peeled || kind === 'plain') return [`${oid} ${name}\n`]
+  return kind === 'with peeled inside'
+    ? [`${oid} ${name} peeled:${peeled}\n`]
+    : [`${oid} ${name}\n`, `${peeled} ${name}^{}\n`]
+}
+
+/** What was sent of a block, by what its lines say of tags. */
+const sent = new WeakMap<RefBlock, Map<Kind, string>>()
+/** What is longer for the names in it is put together each time. */
+const KEPT_LENGTH = 32 * 1024
+
+function* packetsOf(block: RefBlock, asked: Kind): Generator<string> {
+  const kept = sent.get(block) ?? new Map<Kind, string>()
+  // Without a tag they all say the same.
+  const kind = kept.has(asked) || block.some(({ peeled }) => peeled) ? asked : 'plain'
+  const known = kept.get(kind)
+  if (known !== undefined) return yield known
+  const packets = block.flatMap((ref) => linesOf(ref, kind)).map(frame)
+  const text = packets.join('')
+  if (text.length > KEPT_LENGTH) return yield* packets
+  if (block.length > 1) sent.set(block, kept.set(kind, text))
+  yield text
 }
 
 const CHUNK_LENGTH = 32 * 1024
 
-/** Frames lines as packets, many to a chunk, with a flush at the end. */
-function* gatherPackets(preface: string, lines: Iterable<string>): Generator<Buffer, void, undefined> {
+/** Puts packets together, many to a chunk, with a flush at the end. */
+function* gatherPackets(preface: string, packets: Iterable<string>): Generator<Buffer, void, undefined> {
   let text = preface
-  for (const line of lines) {
-    text += frame(line)
+  for (const packet of packets) {
+    text += packet
     if (text.length < CHUNK_LENGTH) continue
     yield Buffer.from(text)
     text = ''
