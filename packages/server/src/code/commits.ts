@@ -3,17 +3,18 @@ import type { Caller } from '../access/caller.ts'
 import { type Oid, parseOid, type RefName, type TagName } from '../git/names.ts'
 import {
   type Change,
+  checkSubmodules,
   type FileMode,
   InvalidParent,
-  writeCommit,
-  writeTag,
+  makeCommit,
+  makeTag,
 } from '../git/objects/commit-writer.ts'
 import type { ObjectType } from '../git/objects/format.ts'
 import { mergeCommits } from '../git/objects/merge.ts'
-import { describeTips, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import type { PackBytes } from '../git/objects/pack-writer.ts'
+import { describeTips, gatherFacts, readFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { InvalidTree } from '../git/objects/tree-editor.ts'
-import type { QuarantinedRepo } from '../git/packs/intake.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
@@ -78,13 +79,29 @@ export function createCommitsService(deps: CommitsDeps) {
   const { repos, repositories, revisions, landings, packs, signers, onLanded } = deps
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
-  async function keep(repo: RepoRow, ref: RefName, quarantined: QuarantinedRepo): Promise<PackInfo> {
-    const pack = await packs.adopt(quarantined.objectsDir).catch((cause: unknown) => {
+  async function keep(repo: RepoRow, ref: RefName, pack: PackBytes): Promise<PackInfo> {
+    return packs.add(pack).catch((cause: unknown) => {
       throw isOutage(cause)
         ? cause
         : new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
-    return pack
+  }
+
+  /** Makes the commit that was asked for, of what is there; git is asked only about submodules. */
+  async function make(repo: RepoRow, wanted: Parameters<typeof makeCommit>[0], signal: AbortSignal) {
+    const inWords = (error: unknown) => {
+      throw inContractWords(repo, error)
+    }
+    if (!wanted.parent) await repositories.requireSound(repo)
+    const made = wanted.parent
+      ? await repositories.withObjects(repo, signal, (objects) => makeCommit(wanted, objects).catch(inWords))
+      : await makeCommit(wanted).catch(inWords)
+    if (made.unchanged || !made.submodulesFile) return made
+    const check = { pack: made.pack, path: made.submodulesFile }
+    await repositories.withQuarantine(repo, signal, ({ objectsDir }, opened) =>
+      checkSubmodules(opened, objectsDir, check).catch(inWords),
+    )
+    return made
   }
 
   async function land(
@@ -134,27 +151,23 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.expectedHead !== undefined && input.expectedHead !== before)
         throw new Fault('STALE_REF', where)
       const parent = await parentFor(repo, ref, before, input.parent)
-      return repositories.withQuarantine(repo, signal, async (quarantined) => {
-        const made = await writeCommit(quarantined, quarantined.objectsDir, {
-          ...(parent && { parent }),
-          changes,
-          author,
-          committer,
-          message: input.message,
-        }).catch((error: unknown) => {
-          throw inContractWords(repo, error)
-        })
-        const { branch } = input
-        if (made.unchanged) {
-          if (!before)
-            throw new Fault('INVALID_TREE', { name: repo.name, object: made.tree }, { message: emptyCommit })
-          return { branch, before, oid: before, tree: made.tree, unchanged: true }
-        }
-        const facts = { fastForward: true, commitCount: 1, ...pathsOf(input.changes) }
-        const pack = await keep(repo, ref, quarantined)
-        await land(caller, repo, { ref, before, after: made.commit, facts }, { pack })
-        return { branch, before, oid: made.commit, tree: made.tree, unchanged: false }
-      })
+      await repositories.requireRoom()
+      const { branch, message } = input
+      const made = await make(
+        repo,
+        { ...(parent && { parent }), changes, author, committer, message },
+        signal,
+      )
+      const { tree } = made
+      if (made.unchanged) {
+        if (!before)
+          throw new Fault('INVALID_TREE', { name: repo.name, object: tree }, { message: emptyCommit })
+        return { branch, before, oid: before, tree, unchanged: true }
+      }
+      const facts = { fastForward: true, commitCount: 1, ...pathsOf(input.changes) }
+      const pack = await keep(repo, ref, made.pack)
+      await land(caller, repo, { ref, before, after: made.commit, facts }, { pack })
+      return { branch, before, oid: made.commit, tree, unchanged: false }
     },
 
     async merge(caller: Caller, input: MergeInput, signal: AbortSignal) {
@@ -166,9 +179,20 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.expectedHead !== undefined && input.expectedHead !== ours)
         throw new Fault('STALE_REF', { name: repo.name, ref })
       if (!ours) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.branch })
-      const theirs = await revisions.commitAt(repo, input.from, signal)
+      const { theirs, straight } = await repositories.withObjects(repo, signal, async (objects) => {
+        const theirs = await revisions.commitIn(objects, repo, input.from)
+        const isAsked = input.strategy === 'fast-forward'
+        // Whatever is odd about it, git will tell.
+        const read = () => readFacts(objects, { before: ours, after: theirs }).catch(() => undefined)
+        return { theirs, straight: isAsked ? await read() : undefined }
+      })
+      const answer = { branch: input.branch, oid: ours as string, conflicts: [], conflictsTruncated: false }
+      if (straight) {
+        const change = { ref, before: ours, after: theirs, facts: straight }
+        await land(caller, repo, change, { means: 'merge' })
+        return { ...answer, outcome: 'fast-forward' as const, oid: theirs }
+      }
       const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
-
       return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
         const result = await mergeCommits(opened, quarantined.objectsDir, {
           ours,
@@ -179,25 +203,19 @@ export function createCommitsService(deps: CommitsDeps) {
           message,
         })
         const { outcome } = result
-        const answer = {
-          outcome,
-          branch: input.branch,
-          oid: ours as string,
-          conflicts: [],
-          conflictsTruncated: false,
-        }
         if (result.outcome === 'conflict')
           return {
             ...answer,
+            outcome,
             conflicts: result.conflicts.map(({ path, kinds }) => ({ path, kinds })),
             conflictsTruncated: result.truncated,
           }
-        if (result.outcome !== 'fast-forward' && result.outcome !== 'merged') return answer
+        if (result.outcome !== 'fast-forward' && result.outcome !== 'merged') return { ...answer, outcome }
         const after = result.commit
-        const pack = result.outcome === 'merged' ? await keep(repo, ref, quarantined) : undefined
         const facts = await gatherFacts(quarantined, { before: ours, after })
+        const pack = result.outcome === 'merged' ? await keep(repo, ref, result.pack) : undefined
         await land(caller, repo, { ref, before: ours, after, facts }, { pack, means: 'merge' })
-        return { ...answer, oid: after }
+        return { ...answer, outcome, oid: after }
       })
     },
 
@@ -206,28 +224,30 @@ export function createCommitsService(deps: CommitsDeps) {
       const tagger = await signers.personOf(caller, input.tagger, 'tagger')
       const repo = await repos.open(caller, input.name, 'repo:write')
       const target = parseOid(input.oid)
-      return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
-        const tip = target && (await describeTips(opened, [target])).get(target)
-        if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })
-        if (await repositories.findOid(repo, ref))
-          throw new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref })
-        const peeled = tip.peeled ?? target
-        if (input.message === undefined) {
-          const change = { ref, before: null, after: target, peeled: tip.peeled }
-          await land(caller, repo, change, { type: tip.type })
-          return present(ref, target)
-        }
-        const tag = await writeTag(quarantined.objectsDir, {
-          name: input.tag as TagName,
-          target,
-          targetType: tip.type,
-          tagger,
-          message: input.message,
-        })
-        const pack = await keep(repo, ref, quarantined)
-        await land(caller, repo, { ref, before: null, after: tag, peeled }, { pack, type: 'tag' })
-        return present(ref, tag)
+      const tip = await repositories.withObjects(repo, signal, async (objects) => {
+        const found = target && (await describeTips(objects, [target])).get(target)
+        if (!found) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })
+        return { oid: target, ...found }
       })
+      if (await repositories.findOid(repo, ref))
+        throw new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref })
+      if (input.message === undefined) {
+        const change = { ref, before: null, after: tip.oid, peeled: tip.peeled }
+        await land(caller, repo, change, { type: tip.type })
+        return present(ref, tip.oid)
+      }
+      await repositories.requireRoom()
+      const made = await makeTag({
+        name: input.tag as TagName,
+        target: tip.oid,
+        targetType: tip.type,
+        tagger,
+        message: input.message,
+      })
+      const pack = await keep(repo, ref, made.pack)
+      const change = { ref, before: null, after: made.oid, peeled: tip.peeled ?? tip.oid }
+      await land(caller, repo, change, { pack, type: 'tag' })
+      return present(ref, made.oid)
     },
   }
 

@@ -12,7 +12,7 @@ import {
   tagRef,
 } from '../git/names.ts'
 import type { ObjectType } from '../git/objects/format.ts'
-import { describeTips, gatherFacts } from '../git/objects/push-facts.ts'
+import { describeTips, gatherFacts, readFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
@@ -29,6 +29,14 @@ interface RefsDeps {
   repositories: Repositories
   revisions: Revisions
   landings: Landings
+}
+
+interface Target {
+  oid: Oid
+  peeled: Oid | null
+  type: ObjectType
+  /** Of a commit for a branch. */
+  facts?: UpdateFacts | 'unclear'
 }
 
 interface RefPage {
@@ -68,20 +76,23 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     throw new Fault(refused === 'stale' ? 'STALE_REF' : 'REF_ALREADY_EXISTS', where)
   }
 
-  /** What a ref is to point to, found out by git: the object must be there. */
+  /** What a ref is to point to, which must be there, and what it brings to a branch. */
   async function targetOf(
     repo: RepoRow,
-    oid: string,
+    { ref, before, oid }: { ref: RefName; before: Oid | null; oid: string },
     signal: AbortSignal,
-  ): Promise<{ oid: Oid; peeled: Oid | null; type: ObjectType }> {
-    const missing = () => new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
+  ): Promise<Target> {
     const parsed = parseOid(oid)
-    if (!parsed) throw missing()
-    const tip = (await repositories.withGit(repo, signal, (opened) => describeTips(opened, [parsed]))).get(
-      parsed,
-    )
-    if (!tip) throw missing()
-    return { oid: parsed, peeled: tip.peeled, type: tip.type }
+    return repositories.withObjects(repo, signal, async (objects) => {
+      const tip = parsed && (await describeTips(objects, [parsed])).get(parsed)
+      if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
+      const target = { oid: parsed, ...tip }
+      if (parsed === before || !ref.startsWith('refs/heads/') || tip.type !== 'commit') return target
+      const isKnown = before || (await repositories.refs(repo)).some((known) => known.oid === parsed)
+      // Whatever is odd about it, git will tell.
+      const read = () => readFacts(objects, { before, after: parsed }).catch(() => undefined)
+      return { ...target, facts: (isKnown && (await read())) || 'unclear' }
+    })
   }
 
   async function remove(
@@ -161,15 +172,15 @@ export function createRefsService({ db, repos, repositories, revisions, landings
         await remove(caller, repo, ref, undefined)
         return { ...present(ref, ''), oid: null }
       }
-      const { oid, peeled, type } = await targetOf(repo, input.oid, signal)
+      const { oid, peeled, type, facts: read } = await targetOf(repo, { ref, before, oid: input.oid }, signal)
       if (oid === before) return present(ref, oid)
-      const isBranch = ref.startsWith('refs/heads/') && type === 'commit'
-      const mustKeep = isBranch && before && !input.force
+      const mustKeep = read === 'unclear' && before && !input.force
       if (mustKeep && !(await isFastForward(repositories, repo, { before, after: oid }, signal)))
         throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-      const facts = isBranch
-        ? await repositories.withGit(repo, signal, (opened) => gatherFacts(opened, { before, after: oid }))
-        : undefined
+      const facts =
+        read === 'unclear'
+          ? await repositories.withGit(repo, signal, (opened) => gatherFacts(opened, { before, after: oid }))
+          : read
       await move(caller, repo, { ref, before, after: oid, peeled, type, facts })
       return present(ref, oid)
     },

@@ -138,6 +138,9 @@ export function createRepositories(deps: RepositoriesDeps) {
           throw await health.diagnose(repo, error)
         }),
 
+    /** For those who are about to keep something. Throws OutOfSpace. */
+    requireRoom: (): Promise<void> => requireRoom(room),
+
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {
       health.requireSound(repo, await store.listPacks(db, repo.id))

@@ -16,6 +16,7 @@ import { createCloneCache } from './clones/cache.ts'
 import { cloneKey, runUploadPack } from './clones/upload-pack.ts'
 import type { Oid, RefName } from './names.ts'
 import { describeTips } from './objects/push-facts.ts'
+import { withObjects } from './objects/reader.ts'
 import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './packs/intake.ts'
 import { createLocalPackStore } from './packs/pack-store.ts'
 import { withWholePack } from './packs/spooled-pack.ts'
@@ -135,7 +136,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       )
       const tips = push.commands.flatMap((command) => command.after ?? [])
       const broken = await findBrokenTips(quarantined, tips)
-      const peeled = await describeTips(quarantined, tips)
+      const peeled = await withObjects(quarantined, (objects) => describeTips(objects, tips))
       if (hasObjects && broken.size === 0) packId = (await store.adopt(quarantined.objectsDir)).packId
       return { packId, broken, peeled, unpackError: null }
     }

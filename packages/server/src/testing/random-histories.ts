@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 // For tests: histories nobody would write, to hold what we say of them against what git says.
 
 import type { Oid } from '../git/names.ts'
 import { formatTree, type TreeEntry } from '../git/objects/format.ts'
-import { createObjectSet, type ObjectSet, writePack } from '../git/objects/pack-writer.ts'
+import { createObjectSet, formatPack, type ObjectSet, writePack } from '../git/objects/pack-writer.ts'
 import { createTestRepo, oid, type TestRepo } from './git-repo.ts'
 
 /** From 0 to below `below`. */
@@ -27,8 +28,9 @@ export async function createRandomHistories(
   const repo = createTestRepo()
   const objects = createObjectSet()
   const histories = Array.from({ length: count }, () => randomHistory(objects, dice))
-  const { packDir } = await writePack(repo.quarantine(), objects)
-  repo.adopt(packDir)
+  const quarantine = repo.quarantine()
+  await writePack(quarantine, await formatPack(objects))
+  repo.adopt(join(quarantine, 'pack'))
   return { ...repo, histories }
 }
 

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
 import { type Oid, parseTagName, type TagName } from '../names.ts'
-import { type Change, InvalidParent, writeCommit, writeTag } from './commit-writer.ts'
+import { type Change, checkSubmodules, InvalidParent, makeCommit, makeTag } from './commit-writer.ts'
 import type { GitPerson } from './format.ts'
+import { type PackBytes, writePack } from './pack-writer.ts'
+import { withObjects } from './reader.ts'
 import { InvalidTree } from './tree-editor.ts'
 
 const ann: GitPerson = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
@@ -16,13 +18,27 @@ const put = (path: string, text: string, mode?: '100644' | '100755' | '120000'):
   ...(mode && { mode }),
 })
 
-async function commit(t: TestRepo, changes: Change[], parent?: Oid, message = 'made') {
+/** Makes it of what is in the repository, and lets git look where the server would. */
+async function make(t: TestRepo, wanted: Parameters<typeof makeCommit>[0]) {
+  const made = await withObjects(t.repo, (objects) => makeCommit(wanted, objects))
+  if (!made.unchanged && made.submodulesFile)
+    await checkSubmodules(t.repo, t.quarantine(), { pack: made.pack, path: made.submodulesFile })
+  return made
+}
+
+/** Takes a pack into the repository, and gives the folder where its files are too. */
+async function adopt(t: TestRepo, pack: PackBytes): Promise<string> {
   const objectsDir = t.quarantine()
-  const wanted = { parent, changes, author: ann, committer: ann, message }
-  const made = await writeCommit(t.repo, objectsDir, wanted)
+  await writePack(objectsDir, pack)
+  t.adopt(join(objectsDir, 'pack'))
+  return join(objectsDir, 'pack')
+}
+
+async function commit(t: TestRepo, changes: Change[], parent?: Oid, message = 'made') {
+  const wanted = { ...(parent && { parent }), changes, author: ann, committer: ann, message }
+  const made = await make(t, wanted)
   assert(!made.unchanged)
-  const packDir = join(objectsDir, 'pack')
-  t.adopt(packDir)
+  const packDir = await adopt(t, made.pack)
   t.git(['update-ref', 'refs/heads/main', made.commit])
   t.git(['fsck', '--strict', '--full'])
   return { ...made, packDir }
@@ -40,15 +56,12 @@ async function refused(
   reason: string,
   path: string,
 ) {
-  const quarantine = t.quarantine()
-  const wanted = { parent, changes, author: ann, committer: ann, message: 'm' }
-  await assert.rejects(writeCommit(t.repo, quarantine, wanted), (error) => {
+  const wanted = { ...(parent && { parent }), changes, author: ann, committer: ann, message: 'm' }
+  await assert.rejects(make(t, wanted), (error) => {
     assert(error instanceof InvalidTree, String(error))
     assert.deepEqual([error.reason, error.path], [reason, path])
     return true
   })
-  const left = readdirSync(quarantine, { recursive: true }).filter((name) => name !== 'pack')
-  assert.deepEqual(left, [], 'a refusal leaves nothing behind')
 }
 
 test('makes the same commit that stock git makes', async () => {
@@ -178,22 +191,20 @@ test('a submodule file that a push would be refused for is refused here too', as
   await refused(t, undefined, [hidden, move], 'bad_submodules_file', '.gitmodules')
   const good = '[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n'
   const made = await commit(t, [put('.gitmodules', good)])
-  assert.deepEqual(readdirSync(made.packDir).length, 2)
+  assert.equal(made.submodulesFile, '.gitmodules')
 })
 
-test('reports an unchanged tree and writes nothing', async () => {
+test('reports an unchanged tree and makes nothing', async () => {
   using t = createTestRepo()
   const first = t.commit({ a: 'x', b: 'y' })
-  const quarantine = t.quarantine()
   const changes: Change[] = [
     put('a', 'x'),
     { op: 'move', from: 'b', to: 'c' },
     { op: 'move', from: 'c', to: 'b' },
   ]
   const wanted = { parent: first, changes, author: ann, committer: ann, message: 'm' }
-  const made = await writeCommit(t.repo, quarantine, wanted)
+  const made = await make(t, wanted)
   assert.deepEqual(made, { unchanged: true, tree: t.git(['rev-parse', `${first}^{tree}`]) })
-  assert.deepEqual(readdirSync(`${quarantine}/pack`), [])
 })
 
 test('refuses a parent that is missing or no commit', async () => {
@@ -201,7 +212,7 @@ test('refuses a parent that is missing or no commit', async () => {
   const blob = t.git(['hash-object', '-w', '--stdin'], 'x') as Oid
   for (const parent of [blob, 'f'.repeat(40) as Oid]) {
     const wanted = { parent, changes: [put('a', 'x')], author: ann, committer: ann, message: 'm' }
-    await assert.rejects(writeCommit(t.repo, t.quarantine(), wanted), InvalidParent)
+    await assert.rejects(make(t, wanted), InvalidParent)
   }
 })
 
@@ -214,10 +225,9 @@ test('people and messages that would break a commit are made harmless', async ()
     committer: { ...ann, name: '' },
     message: '\n\n a  \r\n\n\n\nb\0\n\n',
   }
-  const objectsDir = t.quarantine()
-  const made = await writeCommit(t.repo, objectsDir, wanted)
+  const made = await makeCommit(wanted)
   assert(!made.unchanged)
-  t.adopt(join(objectsDir, 'pack'))
+  await adopt(t, made.pack)
   t.git(['update-ref', 'refs/heads/main', made.commit])
   t.git(['fsck', '--strict'])
   const shown = t.git(['log', '-1', '--format=%an|%ae|%ad|%cn|%B', '--date=raw', made.commit])
@@ -228,20 +238,13 @@ test('writes an annotated tag that stock git accepts', async () => {
   using t = createTestRepo()
   const target = t.commit({ a: 'x' })
   const name = parseTagName('v1.0') as TagName
-  const objectsDir = t.quarantine()
-  const made = await writeTag(objectsDir, {
-    name,
-    target,
-    targetType: 'commit',
-    tagger: ann,
-    message: 'first  ',
-  })
-  t.adopt(join(objectsDir, 'pack'))
-  t.git(['update-ref', 'refs/tags/v1.0', made])
+  const made = await makeTag({ name, target, targetType: 'commit', tagger: ann, message: 'first  ' })
+  await adopt(t, made.pack)
+  t.git(['update-ref', 'refs/tags/v1.0', made.oid])
   t.git(['fsck', '--strict'])
   t.git(['tag', '-a', '-m', 'first', 'stock', target])
   const body = (rev: string) => t.git(['cat-file', 'tag', rev]).replace('tag stock', 'tag v1.0')
-  assert.equal(body(made), body('stock'))
+  assert.equal(body(made.oid), body('stock'))
 })
 
 test('a large file and many files make a sound pack', async () => {
@@ -290,6 +293,6 @@ test('any row of changes gives the tree that stock git gives for the files that 
     }
     const expected = t.git(['rev-parse', `${t.commit(Object.fromEntries(model))}^{tree}`])
     const wanted = { changes, author: ann, committer: ann, message: 'm' }
-    assert.equal((await writeCommit(t.repo, t.quarantine(), wanted)).tree, expected, JSON.stringify(changes))
+    assert.equal((await makeCommit(wanted)).tree, expected, JSON.stringify(changes))
   }
 })

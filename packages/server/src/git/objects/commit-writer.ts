@@ -1,7 +1,6 @@
-// Makes commits and tags without a checkout. Everything new goes into one pack in a quarantine;
-// nothing refers to it until the caller says so.
+// Makes commits and tags without a checkout. Everything new goes into one pack in memory; whoever keeps it decides
+// whether anything refers to it.
 
-import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
   EMPTY_TREE_OID,
@@ -14,8 +13,8 @@ import {
 } from '../names.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
 import { formatCommit, formatTag, type GitPerson, type Tag } from './format.ts'
-import { createObjectSet, type ObjectSet, type WrittenPack, writePack } from './pack-writer.ts'
-import { withObjects } from './reader.ts'
+import { createObjectSet, formatPack, type ObjectSet, type PackBytes, writePack } from './pack-writer.ts'
+import type { ObjectReader } from './reader.ts'
 import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
 
 /** A file, an executable file, a symbolic link. */
@@ -37,7 +36,14 @@ interface NewCommit {
 }
 
 type CommitResult =
-  | { unchanged: false; commit: Oid; tree: Oid }
+  | {
+      unchanged: false
+      commit: Oid
+      tree: Oid
+      pack: PackBytes
+      /** One of the changes may be to a submodule file: then only `checkSubmodules` can say that all is well. */
+      submodulesFile: TreePath | undefined
+    }
   /** The tree equals the parent's; nothing was written. */
   | { unchanged: true; tree: Oid }
 
@@ -51,47 +57,35 @@ export class InvalidParent extends Error {
   }
 }
 
-/** `objectsDir` is a quarantine; its `pack` folder receives the pack. Throws InvalidTree and InvalidParent. */
-export async function writeCommit(
-  repo: OpenRepo,
-  objectsDir: string,
+/** Upon a parent it takes a reader of the objects there. Throws InvalidTree and InvalidParent. */
+export async function makeCommit(
   wanted: NewCommit,
+  reader?: Pick<ObjectReader, 'findCommit' | 'findTree'>,
 ): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
   const changes = wanted.changes.map(checkChange)
   const objects = createObjectSet()
-  const { base, tree } = parent
-    ? await withObjects(repo, async (reader) => {
-        const base = (await reader.findCommit(parent))?.tree
-        if (!base) throw new InvalidParent(parent)
-        return { base, tree: await applyChanges(changes, objects, await editTree(base, reader.findTree)) }
-      })
-    : {
-        base: EMPTY_TREE_OID,
-        tree: await applyChanges(changes, objects, await editTree(EMPTY_TREE_OID, noTree)),
-      }
+  const base = parent ? (await reader?.findCommit(parent))?.tree : EMPTY_TREE_OID
+  if (parent && !base) throw new InvalidParent(parent)
+  const editor = await editTree(base ?? EMPTY_TREE_OID, async (oid) => reader?.findTree(oid))
+  const tree = await applyChanges(changes, objects, editor)
   if (tree === base) return { unchanged: true, tree }
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const pack = await writePack(objectsDir, objects)
-  const submodules = changes.map(targetOf).find(mayBeSubmodulesFile)
-  if (submodules) await checkSubmodules(repo, { objectsDir, pack, path: submodules })
-  return { unchanged: false, commit, tree }
+  const submodulesFile = changes.map(targetOf).find(mayBeSubmodulesFile)
+  return { unchanged: false, commit, tree, pack: await formatPack(objects), submodulesFile }
 }
 
 interface NewTag extends Tag {
   name: TagName
 }
 
-/** Writes an annotated tag object, and gives its id. Whether the target exists is for the caller to have seen. */
-export async function writeTag(objectsDir: string, tag: NewTag): Promise<Oid> {
+/** Makes an annotated tag object. Whether the target exists is for the caller to have seen. */
+export async function makeTag(tag: NewTag): Promise<{ oid: Oid; pack: PackBytes }> {
   const objects = createObjectSet()
   const oid = objects.add('tag', formatTag(tag))
-  await writePack(objectsDir, objects)
-  return oid
+  return { oid, pack: await formatPack(objects) }
 }
-
-const noTree = async () => undefined
 
 type CheckedChange =
   | { op: 'put'; path: TreePath; bytes: Uint8Array; mode: FileMode | undefined }
@@ -128,24 +122,26 @@ function mayBeSubmodulesFile(path: TreePath): boolean {
   return path.split('/').some((name) => /^(gitmod|gi.*~)/i.test(name.replace(/[^\w~]/g, '')))
 }
 
-/** A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push. */
-async function checkSubmodules(
+/**
+ * A submodule file can hold commands and paths that clients trip over, so it passes the same check as a push, in
+ * `objectsDir`, which is a quarantine. Throws InvalidTree.
+ */
+export async function checkSubmodules(
   repo: OpenRepo,
-  { objectsDir, pack, path }: { objectsDir: string; pack: WrittenPack; path: TreePath },
+  objectsDir: string,
+  { pack, path }: { pack: PackBytes; path: TreePath },
 ): Promise<void> {
-  const inPackDir = (name: string) => parseFilePath(resolve(pack.packDir, name)) as FilePath
-  const index = inPackDir('check.idx')
+  const name = await writePack(objectsDir, pack)
+  const inPackDir = (file: string) => parseFilePath(resolve(objectsDir, 'pack', file)) as FilePath
   try {
     await repo.with({ quarantine: { objectsDir } }).run({
       verb: 'index-pack',
       options: ['--strict', '--no-rev-index', '-o'],
-      values: [index, inPackDir(`${pack.name}.pack`)],
+      values: [inPackDir('check.idx'), inPackDir(`${name}.pack`)],
     })
   } catch (error) {
-    await rm(pack.packDir, { recursive: true })
     throw error instanceof GitError && error.exitCode === 128
       ? new InvalidTree(path, 'bad_submodules_file')
       : error
   }
-  await rm(index, { force: true })
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo } from '../../testing/git-repo.ts'
 import { createDice, type Dice, pick } from '../../testing/random-histories.ts'
 import { formatTree } from './format.ts'
 import { countLines } from './line-counts.ts'
-import { createObjectSet, writePack } from './pack-writer.ts'
+import { createObjectSet, formatPack, writePack } from './pack-writer.ts'
 
 /** COUNTED_TEXTS=20000 takes a minute. */
 const TEXTS = Number(process.env.COUNTED_TEXTS ?? 400)
@@ -53,7 +54,9 @@ test('counts the lines that git counts', async () => {
       ),
     )
   const [before, after] = [tree(0), tree(1)]
-  t.adopt((await writePack(t.quarantine(), objects)).packDir)
+  const quarantine = t.quarantine()
+  await writePack(quarantine, await formatPack(objects))
+  t.adopt(join(quarantine, 'pack'))
   const told = new Map(
     t
       .git(['diff-tree', '-r', '--numstat', '--no-renames', before, after])

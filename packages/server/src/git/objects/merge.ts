@@ -1,4 +1,4 @@
-// Merges two commits on the server. New objects go into one pack in a quarantine.
+// Merges two commits on the server. New objects go into one pack.
 
 import type { Dirent } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { OpenRepo } from '../process/command.ts'
 import { formatCommit, type GitPerson, type ObjectType } from './format.ts'
 import { findMergeBases } from './history.ts'
 import { splitNul } from './nul-fields.ts'
-import { createObjectSet, type ObjectSet, writePack } from './pack-writer.ts'
+import { createObjectSet, formatPack, type ObjectSet, type PackBytes, writePack } from './pack-writer.ts'
 import { withObjects } from './reader.ts'
 
 export interface MergeRequest {
@@ -30,7 +30,7 @@ type MergeResult =
   /** Ours has everything already. */
   | { outcome: 'up-to-date' }
   | { outcome: 'fast-forward'; commit: Oid }
-  | { outcome: 'merged'; commit: Oid }
+  | { outcome: 'merged'; commit: Oid; pack: PackBytes }
   | { outcome: 'conflict'; conflicts: Conflict[]; truncated: boolean }
   /** The two share no history. */
   | { outcome: 'unrelated' }
@@ -41,7 +41,7 @@ interface Conflict {
   kinds: string[]
 }
 
-/** `objectsDir` is a quarantine, which is thrown away once its packs are taken. */
+/** `objectsDir` is a quarantine. What was made is there too, so that git can be asked about it. */
 export async function mergeCommits(
   repo: OpenRepo,
   objectsDir: string,
@@ -82,8 +82,9 @@ async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest)
   await addLooseObjects(objectsDir, objects)
   const parents = strategy === 'squash' ? [ours] : [ours, theirs]
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  await writePack(objectsDir, objects)
-  return { outcome: 'merged', commit }
+  const pack = await formatPack(objects)
+  await writePack(objectsDir, pack)
+  return { outcome: 'merged', commit, pack }
 }
 
 /**

@@ -1,7 +1,6 @@
-// Writes new objects as one pack with its index, without starting git. A commit of one file in a fresh
-// repository takes 1 ms this way; one upon a parent takes 6 ms, most of them one process to read the trees
-// on the way. `git fast-import` took 5 to 7 ms, needs a scratch repository, and cannot say what conflicts;
-// hash-object, write-tree, commit-tree and pack-objects took 17 ms (2 cores).
+// Puts new objects into one pack with its index, in memory and without starting git. `git fast-import` took 5 to 7 ms
+// for a commit of one file, needs a scratch repository, and cannot say what conflicts; hash-object, write-tree,
+// commit-tree and pack-objects took 17 ms (2 cores).
 
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -37,21 +36,26 @@ export function createObjectSet(): ObjectSet {
   }
 }
 
-export interface WrittenPack {
-  packDir: string
-  name: string
+/** A pack and its index, as git has them in files. */
+export interface PackBytes {
+  pack: Buffer
+  idx: Buffer
+  objects: number
 }
 
-/** Writes `pack-<hash>.pack` and `.idx` below the object directory. Whoever keeps them makes them durable. */
-export async function writePack(objectsDir: string, objects: Iterable<NewObject>): Promise<WrittenPack> {
+export async function formatPack(objects: Iterable<NewObject>): Promise<PackBytes> {
+  const { pack, entries, checksum } = await formatEntries([...objects])
+  return { pack, idx: formatIndex(entries, checksum), objects: entries.length }
+}
+
+/** Writes `pack-<hash>.pack` and `.idx` below the object directory, for git to read, and gives their name. */
+export async function writePack(objectsDir: string, { pack, idx }: PackBytes): Promise<string> {
   const packDir = join(objectsDir, 'pack')
-  const { pack, entries, checksum } = await formatPack([...objects])
-  const name = `pack-${checksum.toString('hex')}`
+  const name = `pack-${pack.toString('hex', pack.length - 20)}`
   await mkdir(packDir, { recursive: true })
-  const write = (ending: string, bytes: Buffer) =>
-    writeFile(join(packDir, name + ending), bytes, { mode: 0o444 })
-  await Promise.all([write('.pack', pack), write('.idx', formatIndex(entries, checksum))])
-  return { packDir, name }
+  await writeFile(join(packDir, `${name}.pack`), pack, { mode: 0o444 })
+  await writeFile(join(packDir, `${name}.idx`), idx, { mode: 0o444 })
+  return name
 }
 
 interface Entry {
@@ -62,7 +66,7 @@ interface Entry {
 
 const typeNumber: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
-async function formatPack(objects: readonly NewObject[]) {
+async function formatEntries(objects: readonly NewObject[]) {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
   header.writeUInt32BE(objects.length, 8)
   const parts: Buffer[] = [header]

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
-import { describeTips, describeUpdates, gatherFacts } from './push-facts.ts'
+import { describeTips, describeUpdates, gatherFacts, readFacts } from './push-facts.ts'
+import { withObjects } from './reader.ts'
 
 let repo: TestRepo
 let first: Oid
@@ -23,13 +24,14 @@ test('knows what each tip is and where tags lead', async () => {
   repo.git(['-c', 'advice.nestedTag=false', 'tag', '-a', '-m', 'two', 'two', 'one'])
   const two = oid(repo.git(['rev-parse', 'two']))
   const missing = oid('d'.repeat(40))
-  const tips = await describeTips(repo.repo, [first, two, blob, missing, first])
+  const describe = (oids: Oid[]) => withObjects(repo.repo, (objects) => describeTips(objects, oids))
+  const tips = await describe([first, two, blob, missing, first])
   assert.deepEqual(Object.fromEntries(tips), {
     [first]: { type: 'commit', peeled: null },
     [two]: { type: 'tag', peeled: first },
     [blob]: { type: 'blob', peeled: null },
   })
-  assert.equal((await describeTips(repo.repo, [])).size, 0)
+  assert.equal((await describe([])).size, 0)
 })
 
 test('a fast-forward counts its commits and names both ends of a rename', async () => {
@@ -61,6 +63,24 @@ test('a new branch is compared with where it left the base, or with nothing', as
 test('a long list of paths is cut and says so', async () => {
   const facts = await gatherFacts(repo.repo, { before: first, after: third }, { maxPaths: 2 })
   assert.deepEqual([facts.changedPaths, facts.pathsTruncated], [['a.txt', 'dir/b.txt'], true])
+})
+
+test('what a ref is moved to is understood from its objects, with the same result', async () => {
+  const read = (before: Oid | null, after: Oid) =>
+    withObjects(repo.repo, (objects) => readFacts(objects, { before, after }))
+  const both = async (before: Oid | null, after: Oid) => {
+    const facts = await read(before, after)
+    assert.ok(facts)
+    assert.deepEqual(facts, await gatherFacts(repo.repo, { before, after }))
+  }
+  await both(first, third)
+  // There is a branch at it.
+  await both(null, second)
+  const aside = repo.commit({ 'c.txt': 'c' }, first)
+  assert.equal(await read(third, aside), undefined)
+  assert.equal(await read(third, first), undefined)
+  const merged = repo.commit({}, third, aside)
+  assert.equal(await read(third, merged), undefined)
 })
 
 /** What one process found out about an update; undefined when it leaves it to the others. */

@@ -15,8 +15,17 @@ interface TipInfo {
 }
 
 /** What each id is. An id that is missing, or a tag of something missing, has no entry. */
-export async function describeTips(repo: OpenRepo, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
-  return (await describeUpdates(repo, { oids, updates: [] })).tips
+export async function describeTips(objects: ObjectReader, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
+  const distinct = [...new Set(oids)]
+  const tips = new Map<Oid, TipInfo>()
+  const infos = await objects.listInfo(distinct)
+  for (const [i, oid] of distinct.entries()) {
+    const info = infos[i]
+    if (!info) continue
+    const target = info.type === 'tag' ? await objects.peel(oid) : undefined
+    if (info.type !== 'tag' || target) tips.set(oid, { type: info.type, peeled: target?.oid ?? null })
+  }
+  return tips
 }
 
 interface Described<Update> {
@@ -36,29 +45,21 @@ export async function describeUpdates<Update extends BranchUpdate>(
     there,
   }: { oids: readonly Oid[]; updates: readonly Update[]; there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
-  const distinct = [...new Set(oids)]
-  const tips = new Map<Oid, TipInfo>()
   const facts = new Map<Update, UpdateFacts>()
   const whole = new Set<Oid>()
-  if (distinct.length === 0) return { tips, facts, whole }
-  await withObjects(repo, async (objects) => {
+  if (oids.length === 0) return { tips: new Map(), facts, whole }
+  return withObjects(repo, async (objects) => {
     await there
-    const infos = await objects.listInfo(distinct)
-    for (const [i, oid] of distinct.entries()) {
-      const info = infos[i]
-      if (!info) continue
-      const target = info.type === 'tag' ? await objects.peel(oid) : undefined
-      if (info.type !== 'tag' || target) tips.set(oid, { type: info.type, peeled: target?.oid ?? null })
-    }
+    const tips = await describeTips(objects, oids)
     for (const update of updates) {
       // Whatever is odd about it, git will tell.
-      const read = await readStraightMove(objects, update).catch(() => undefined)
-      if (!read) continue
-      facts.set(update, read.facts)
-      if (read.isWhole) whole.add(update.after)
+      const move = await readStraightMove(objects, update).catch(() => undefined)
+      if (!move) continue
+      facts.set(update, move.facts)
+      if (await isWhole(objects, move).catch(() => false)) whole.add(update.after)
     }
+    return { tips, facts, whole }
   })
-  return { tips, facts, whole }
 }
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
@@ -87,17 +88,21 @@ const MAX_STRAIGHT_COMMITS = 20
 const MAX_TREES_READ = 100
 const DEFAULT_MAX_PATHS = 1000
 
-/**
- * A branch that moved straight ahead by a few commits, with few directories changed. Each commit is held against its
- * parent: it has everything when whatever it has that its parent has not is there.
- */
+interface StraightMove {
+  facts: UpdateFacts
+  /** Of each commit, from the tip down to the one where the branch was. */
+  trees: Oid[]
+  /** What the tip has that was not there before. */
+  blobs: Oid[]
+}
+
+/** A branch that moved straight ahead by a few commits, with few directories changed. */
 async function readStraightMove(
   objects: ObjectReader,
   { before, after }: BranchUpdate,
-): Promise<{ facts: UpdateFacts; isWhole: boolean } | undefined> {
+): Promise<StraightMove | undefined> {
   const start = before && (await objects.findCommit(before))
   if (!start) return undefined
-  /** From the tip down to where the branch was. */
   const trees: Oid[] = []
   for (let oid = after; oid !== before; ) {
     const commit = await objects.findCommit(oid)
@@ -107,21 +112,43 @@ async function readStraightMove(
     oid = parent
   }
   const [tip] = trees
-  const all = tip && (await diffTrees(objects, { before: start.tree, after: tip, maxTrees: MAX_TREES_READ }))
-  if (!all || all.paths.length > DEFAULT_MAX_PATHS) return undefined
-  const blobs = new Set(trees.length === 1 ? all.blobs : [])
-  if (trees.length > 1)
-    for (const [i, tree] of trees.entries()) {
-      const parent = trees[i + 1] ?? start.tree
-      const step = await diffTrees(objects, { before: parent, after: tree, maxTrees: MAX_TREES_READ })
-      if (!step) return undefined
-      for (const blob of step.blobs) blobs.add(blob)
-    }
-  const found = await objects.listInfo([...blobs])
-  return {
-    facts: { fastForward: true, commitCount: trees.length, changedPaths: all.paths, pathsTruncated: false },
-    isWhole: found.every((info) => info?.type === 'blob'),
+  const changed = tip && (await readChanges(objects, { before: start.tree, after: tip }))
+  if (!changed) return undefined
+  const facts = { fastForward: true, commitCount: trees.length, ...changed.facts }
+  return { facts, trees: [...trees, start.tree], blobs: changed.blobs }
+}
+
+async function readChanges(objects: ObjectReader, trees: { before: Oid | null; after: Oid }) {
+  const diff = await diffTrees(objects, { ...trees, maxTrees: MAX_TREES_READ })
+  if (!diff || diff.paths.length > DEFAULT_MAX_PATHS) return undefined
+  return { facts: { changedPaths: diff.paths, pathsTruncated: false }, blobs: diff.blobs }
+}
+
+/** Each commit is held against its parent: it has everything when whatever it has that its parent has not is there. */
+async function isWhole(objects: ObjectReader, { trees, blobs }: StraightMove): Promise<boolean> {
+  const needed = new Set(trees.length === 2 ? blobs : [])
+  for (const [i, after] of trees.length > 2 ? trees.entries() : []) {
+    const before = trees[i + 1]
+    const step = before && (await diffTrees(objects, { before, after, maxTrees: MAX_TREES_READ }))
+    if (before && !step) return false
+    for (const blob of step?.blobs ?? []) needed.add(blob)
   }
+  const found = await objects.listInfo([...needed])
+  return found.every((info) => info?.type === 'blob')
+}
+
+/**
+ * What `gatherFacts` finds out, from a few objects; undefined where only git can tell. A new branch must be where a ref
+ * is already.
+ */
+export async function readFacts(
+  objects: ObjectReader,
+  { before, after }: BranchUpdate,
+): Promise<UpdateFacts | undefined> {
+  if (before) return (await readStraightMove(objects, { before, after }))?.facts
+  const commit = await objects.findCommit(after)
+  const changed = commit && (await readChanges(objects, { before: null, after: commit.tree }))
+  return changed && { fastForward: true, commitCount: 0, ...changed.facts }
 }
 
 /** Refs must still be as they were before the push. */

@@ -23,7 +23,7 @@ interface OrderedPath {
  */
 export async function diffTrees(
   objects: ObjectReader,
-  { before, after, maxTrees }: { before: Oid; after: Oid; maxTrees: number },
+  { before, after, maxTrees }: { before: Oid | null; after: Oid; maxTrees: number },
 ): Promise<TreeDiff | undefined> {
   const changed: OrderedPath[] = []
   const blobs: Oid[] = []
@@ -60,7 +60,7 @@ export async function diffTrees(
     return true
   }
 
-  if (!(await compare(before, after, { path: '', bytes: Buffer.alloc(0) }))) return undefined
+  if (!(await compare(before ?? undefined, after, { path: '', bytes: Buffer.alloc(0) }))) return undefined
   const paths = changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
   return { paths, blobs }
 }

@@ -3,6 +3,7 @@
 import { EMPTY_TREE_OID, type Oid, type TreePath } from '../names.ts'
 import { formatTree, nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectSet } from './pack-writer.ts'
+import { ObjectMissing } from './reader.ts'
 
 type InvalidTreeReason =
   | 'bad_path'
@@ -112,7 +113,7 @@ function writeDirectory(directory: Directory, objects: ObjectSet): Oid | undefin
 async function load(oid: Oid, read: ReadTree): Promise<Directory> {
   if (oid === EMPTY_TREE_OID) return new Map()
   const entries = await read(oid)
-  if (!entries) throw new Error(`tree ${oid} is missing`)
+  if (!entries) throw new ObjectMissing(oid)
   return new Map(entries.map((entry) => [nameBytes(entry).toString('latin1'), { entry }]))
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createObjectSet, formatPack, type PackBytes } from '../objects/pack-writer.ts'
 import { createLocalPackStore, type StoredPack } from './pack-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pack-store-'))
@@ -83,30 +84,79 @@ test('refuses ids that are none, packs that are not there, and anything but one 
   await assert.rejects(store.adopt(join(root, 'd-empty')), /found 0/)
 })
 
-test('every pack whose adoption was reported is whole after the process was killed', async () => {
-  const source = objectsWithPack('e-source', 5)
-  const store = join(root, 'e')
-  const script = `
+/** A pack in memory, as the server makes them. */
+async function packOf(...texts: string[]): Promise<PackBytes> {
+  const objects = createObjectSet()
+  for (const text of texts) objects.add('blob', Buffer.from(text))
+  return formatPack(objects)
+}
+
+test('stores packs that are in memory, many at the same time', async () => {
+  const now = Date.now() - 86_400_000
+  const store = createLocalPackStore(join(root, 'f'), () => now)
+  // More than go into one folder.
+  const texts = Array.from({ length: 100 }, (_, i) => [`${i}`, `more ${i}`])
+  const packs = await Promise.all(texts.map(async (text) => store.add(await packOf(...text))))
+  assert.ok(packs.every(({ objects }) => objects === 2))
+  assert.equal(new Set(packs.map(({ packId }) => packId)).size, 100)
+  assert.deepEqual(
+    (await listed(store)).map(({ packId }) => packId).sort(),
+    packs.map(({ packId }) => packId).sort(),
+  )
+  // By the clock that rows go by too.
+  for (const { modifiedMs } of await listed(store)) assert.equal(Math.round(modifiedMs), now)
+  for (const { packId, bytes } of packs)
+    assert.equal(await store.examine({ id: packId, bytes }, {}), undefined)
+  const reader = join(root, 'f-reader')
+  execFileSync('git', ['init', '-q', '--bare', reader])
+  for (const { packId } of packs) await store.linkInto(packId, join(reader, 'objects/pack'))
+  const count = execFileSync('git', ['-C', reader, 'count-objects', '-v']).toString()
+  assert.match(count, /in-pack: 200\n/)
+  execFileSync('git', ['-C', reader, 'fsck', '--full'], { stdio: 'pipe' })
+})
+
+test('leaves nothing of a pack in memory that could not be stored', async () => {
+  const store = createLocalPackStore(join(root, 'g'))
+  const pack = await packOf('x')
+  // Stands for a disk that takes the first file and not the second.
+  const failing = { ...pack, idx: { length: 1 } as Buffer }
+  await assert.rejects(store.add(failing), TypeError)
+  assert.deepEqual(await listed(store), [])
+  await store.add(pack)
+  assert.equal((await listed(store)).length, 1)
+})
+
+for (const way of ['adopt', 'add'] as const) {
+  test(`every pack that ${way} reported is whole after the process was killed`, async () => {
+    const source = objectsWithPack(`e-${way}-source`, 5)
+    const store = join(root, `e-${way}`)
+    const script = `
     import { createLocalPackStore } from ${JSON.stringify(import.meta.resolve('./pack-store.ts'))}
+    import { createObjectSet, formatPack } from ${JSON.stringify(import.meta.resolve('../objects/pack-writer.ts'))}
     import { writeSync } from 'node:fs'
     const store = createLocalPackStore(${JSON.stringify(store)})
-    for (;;) writeSync(1, (await store.adopt(${JSON.stringify(source)})).packId + '\\n')`
-  let reported = ''
-  for (let round = 0; round < 4; round++) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script])
-    child.stdout.on('data', (chunk) => {
-      reported += chunk
-    })
-    await once(child.stdout, 'data')
-    await sleep(Math.random() * 60)
-    child.kill('SIGKILL')
-    await once(child, 'close')
-  }
-  const packIds = reported.split('\n').filter(Boolean)
-  assert.ok(packIds.length >= 4)
-  const packDir = join(root, 'e-reader')
-  mkdirSync(packDir)
-  for (const packId of packIds) await createLocalPackStore(store).linkInto(packId, packDir)
-  const indexes = packIds.slice(-20).map((packId) => join(packDir, `pack-${packId}.idx`))
-  execFileSync('git', ['verify-pack', ...indexes])
-})
+    const objects = createObjectSet()
+    objects.add('blob', Buffer.from('x'))
+    const pack = await formatPack(objects)
+    const given = { adopt: ${JSON.stringify(source)}, add: pack }
+    for (;;) writeSync(1, (await store.${way}(given.${way})).packId + '\\n')`
+    let reported = ''
+    for (let round = 0; round < 4; round++) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+      child.stdout.on('data', (chunk) => {
+        reported += chunk
+      })
+      await once(child.stdout, 'data')
+      await sleep(Math.random() * 60)
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    }
+    const packIds = reported.split('\n').filter(Boolean)
+    assert.ok(packIds.length >= 4)
+    const packDir = join(root, `e-${way}-reader`)
+    mkdirSync(packDir)
+    for (const packId of packIds) await createLocalPackStore(store).linkInto(packId, packDir)
+    const indexes = packIds.slice(-20).map((packId) => join(packDir, `pack-${packId}.idx`))
+    execFileSync('git', ['verify-pack', ...indexes])
+  })
+}

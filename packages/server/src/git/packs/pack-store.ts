@@ -17,6 +17,8 @@ import {
 } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { PackBytes } from '../objects/pack-writer.ts'
+import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
 import { isIntact, type Reading } from './pack-check.ts'
 
 export interface PackInfo {
@@ -35,6 +37,8 @@ export type PackDamage = 'size' | 'content'
 export interface PackStore {
   /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
   adopt(objectsDir: string): Promise<PackInfo>
+  /** Takes a pack that is in memory. It is durable when this resolves; when it fails, nothing of it is left. */
+  add(pack: PackBytes): Promise<PackInfo>
   /** Removing what is not there is no error. */
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
@@ -78,17 +82,27 @@ export class PackMissing extends Error {
 
 // In the order of writing: git looks for the index, so the index comes last, and goes first.
 const PARTS = ['pack', 'rev', 'bitmap', 'idx'] as const
+const PACKS_IN_A_ROW = 64
 const isRequired = (part: string) => part === 'pack' || part === 'idx'
 
 /** Keeps packs in files below `root`. Their age goes by the same clock as that of their rows. */
 export function createLocalPackStore(root: string, clock: Clock = systemClock): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
+  const syncFolder = createSharedSyncs()
+  let inFolder = { name: '', left: 0 }
 
   const folderOf = (packId: string) => join(packs, packId.slice(0, 2))
   const fileOf = (packId: string, part: string) => {
     if (!isPackId(packId)) throw new RangeError('not a pack id')
     return join(folderOf(packId), `${packId}.${part}`)
+  }
+
+  /** Some in a row go into the same folder: those that are stored at the same time are synced together. */
+  function newPackId(): string {
+    if (inFolder.left === 0) inFolder = { name: randomBytes(1).toString('hex'), left: PACKS_IN_A_ROW }
+    inFolder.left--
+    return inFolder.name + randomBytes(19).toString('hex')
   }
 
   /** Parallel adoptions wait for the one that makes the folder, so none reports success before it is safe. */
@@ -106,7 +120,7 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
 
   async function adopt(objectsDir: string): Promise<PackInfo> {
     const source = await findOnlyPack(join(objectsDir, 'pack'))
-    const packId = randomBytes(20).toString('hex')
+    const packId = newPackId()
     await makeFolder(folderOf(packId))
     const placed: string[] = []
     for (const part of PARTS) {
@@ -120,10 +134,30 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
     // All at once: the file system writes its journal for several as for one.
     const sizes = await Promise.all([
       ...placed.map((file) => makeDurable(file, new Date(clock()))),
-      syncPath(folderOf(packId)).then(() => 0),
+      syncFolder(folderOf(packId)).then(() => 0),
     ])
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
+  }
+
+  async function add({ pack, idx, objects }: PackBytes): Promise<PackInfo> {
+    const packId = newPackId()
+    const folder = folderOf(packId)
+    await makeFolder(folder)
+    try {
+      // Nobody lists it yet, so neither has to be there before the other.
+      await writeDurably(
+        [
+          { path: fileOf(packId, 'pack'), bytes: pack },
+          { path: fileOf(packId, 'idx'), bytes: idx },
+        ],
+        { now: new Date(clock()), syncFolder: () => syncFolder(folder) },
+      )
+    } catch (error) {
+      await remove(packId)
+      throw error
+    }
+    return { packId, bytes: pack.length + idx.length, objects }
   }
 
   async function remove(packId: string): Promise<void> {
@@ -225,7 +259,7 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
     }
   }
 
-  return { adopt, remove, list, listIds, filesOf, examine, linkInto, openPack }
+  return { adopt, add, remove, list, listIds, filesOf, examine, linkInto, openPack }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
@@ -292,15 +326,6 @@ async function countObjects(pack: string): Promise<number> {
     return buffer.readUInt32BE(8)
   } finally {
     await file.close()
-  }
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo, path } from '../../../testing/git-repo.ts'
 import type { Oid } from '../../names.ts'
 import { formatCommit, formatTree } from '../format.ts'
-import { createObjectSet, writePack } from '../pack-writer.ts'
+import { createObjectSet, formatPack, writePack } from '../pack-writer.ts'
 import { createHistoryPages } from './pages.ts'
 
 const LENGTH = 2_600
@@ -27,7 +28,9 @@ async function longHistory() {
     const commit = { tree, parents: oids.slice(-1), author: person, committer: person, message: `${i}` }
     oids.push(objects.add('commit', formatCommit(commit)))
   }
-  t.adopt((await writePack(t.quarantine(), objects)).packDir)
+  const quarantine = t.quarantine()
+  await writePack(quarantine, await formatPack(objects))
+  t.adopt(join(quarantine, 'pack'))
   const contents = new Map([...objects].map(({ oid, content }) => [oid, Buffer.from(content)]))
   return { ...t, contents, newestFirst: oids.toReversed() }
 }

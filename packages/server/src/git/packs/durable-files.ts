@@ -1,0 +1,77 @@
+// Files that are written once and must be there after a power cut. What a file system does for one sync it does for all
+// that are asked for at the same time, so nothing here is synced one after the other.
+
+import { type FileHandle, open } from 'node:fs/promises'
+
+interface NewFile {
+  path: string
+  bytes: Uint8Array
+}
+
+/**
+ * Writes files that are not there yet into one folder, which `syncFolder` makes durable. When it fails some may be there;
+ * nothing is written any more then.
+ */
+export async function writeDurably(
+  files: readonly NewFile[],
+  { now, syncFolder }: { now: Date; syncFolder(): Promise<void> },
+): Promise<void> {
+  const opened: FileHandle[] = []
+  try {
+    await allDone(
+      files.map(async ({ path, bytes }) => {
+        const file = await open(path, 'wx', 0o400)
+        opened.push(file)
+        await file.writeFile(bytes)
+        await file.utimes(now, now)
+      }),
+    )
+    await allDone([...opened.map((file) => file.sync()), syncFolder()])
+  } finally {
+    await allDone(opened.map((file) => file.close()))
+  }
+}
+
+/** Makes what is in a folder durable, as far as it is the folder that says so. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * `syncPath` for many who write into the same folders. One that is under way may have missed what was written since, so
+ * those who come then share the next.
+ */
+export function createSharedSyncs(): (path: string) => Promise<void> {
+  const next = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<void>>()
+
+  function start(path: string): Promise<void> {
+    next.delete(path)
+    const sync = syncPath(path).finally(() => {
+      if (underWay.get(path) === sync) underWay.delete(path)
+    })
+    underWay.set(path, sync)
+    return sync
+  }
+
+  return (path) => {
+    const last = underWay.get(path)
+    if (!last) return start(path)
+    const shared = next.get(path) ?? last.then(ignore, ignore).then(() => start(path))
+    next.set(path, shared)
+    return shared
+  }
+}
+
+const ignore = () => undefined
+
+/** Like Promise.all, but a failure is thrown only when all have ended. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
+}
