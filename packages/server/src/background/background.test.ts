@@ -150,6 +150,33 @@ describe('background work', () => {
     await background.stop()
     assert.deepEqual(seen.toSorted(), ['a', 'b'])
   })
+
+  it('looks at a large burst before it is over, and only once where it has not come to it yet', async () => {
+    const hints = createHints()
+    const seen: string[] = []
+    const free = Promise.withResolvers<void>()
+    const looking = hinted({
+      name: 'looking',
+      hints,
+      settleMs: 600_000,
+      longestBurstMs: 600_000,
+      largestBurst: 3,
+      run: async (key) => {
+        seen.push(key)
+        await free.promise
+      },
+    })
+    const background = start(database, [looking])
+    for (const key of ['a', 'a', 'b', 'a']) hints.hint(key)
+    await until(() => seen.length === 1)
+    // It is being looked at: what is hinted now may be too late for that.
+    for (let i = 0; i < 8; i++) hints.hint('a')
+    for (let i = 0; i < 2; i++) hints.hint('b')
+    free.resolve()
+    await until(() => seen.length === 3)
+    await background.stop()
+    assert.deepEqual(seen, ['a', 'a', 'b'])
+  })
 })
 
 onEachDatabase('background work of several processes', (create) => {

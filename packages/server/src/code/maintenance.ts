@@ -32,6 +32,8 @@ interface MaintenanceDeps {
 const GRACE_MS = 60 * 60_000
 /** After this a directory that nobody has used goes. */
 const IDLE_MS = 60 * 60_000
+/** Commits by the hundred a second leave as many packs. */
+const SWEPT_AT_ONCE = 500
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
 const INDEXED_REPOSITORIES = 10_000
@@ -49,17 +51,18 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const folder = join(scratch.path, 'maintenance', randomBytes(8).toString('hex'))
     await mkdir(folder, { recursive: true })
     try {
-      await fold(repo, folder, signal)
-      await index(repo, folder, signal)
+      const isFolded = await fold(repo, folder, signal)
+      await index(repo, folder, { isFolded, signal })
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
 
-  async function fold(repo: RepoRow, folder: string, signal: AbortSignal): Promise<void> {
+  /** Says whether other packs are listed now. */
+  async function fold(repo: RepoRow, folder: string, signal: AbortSignal): Promise<boolean> {
     const listed = await store.listPacks(database.db, repo.id)
     const folded = planFold(listed).map(({ id }) => id)
-    if (folded.length === 0) return
+    if (folded.length === 0) return false
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
     const pack = await repositories.withGit(repo, signal, async (opened) =>
       (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
@@ -79,11 +82,18 @@ export function createMaintenance(deps: MaintenanceDeps) {
         throw error
       })
     if (replaced) log.debug('folded packs', { repo: repo.id, packs: folded.length })
+    return replaced
   }
 
-  async function index(repo: RepoRow, folder: string, signal: AbortSignal): Promise<void> {
+  async function index(
+    repo: RepoRow,
+    folder: string,
+    { isFolded, signal }: { isFolded: boolean; signal: AbortSignal },
+  ): Promise<void> {
     const listed = await store.listPacks(database.db, repo.id)
     const objects = listed.reduce((sum, pack) => sum + pack.objects, 0)
+    // What is small may never need a directory; but what was folded is to leave the one there is.
+    if (objects < INDEXED_OBJECTS && !isFolded) return
     const contents = await repositories.contents(repo)
     const state = contents.packIds.toSorted().join()
     const isExact = await directories.ensure(contents)
@@ -95,17 +105,28 @@ export function createMaintenance(deps: MaintenanceDeps) {
 
   async function sweep(signal: AbortSignal): Promise<void> {
     const before = clock() - GRACE_MS
-    const unlisted = await database.transact(async (tx) => {
-      await store.markUnlisted(tx, clock())
-      return store.deleteUnlisted(tx, before)
-    })
-    for (const id of unlisted) await packs.remove(id)
+    await database.transact((tx) => store.markUnlisted(tx, clock()))
+    for (;;) {
+      const unlisted = await database.transact((tx) =>
+        store.deleteUnlisted(tx, { before, limit: SWEPT_AT_ONCE }),
+      )
+      for (const id of unlisted) await packs.remove(id)
+      if (unlisted.length === 0 || signal.aborted) break
+    }
     // What a crash left between the store and the database.
+    const removeUnknown = async (ids: readonly string[]) => {
+      const known = await store.listKnownPacks(database.db, ids)
+      for (const id of ids) if (!known.has(id)) await packs.remove(id)
+    }
+    let old: string[] = []
     for await (const { packId, modifiedMs } of packs.list()) {
       if (signal.aborted) return
-      if (modifiedMs < before && !(await store.listKnownPacks(database.db, [packId])).has(packId))
-        await packs.remove(packId)
+      if (modifiedMs < before) old.push(packId)
+      if (old.length < SWEPT_AT_ONCE) continue
+      await removeUnknown(old)
+      old = []
     }
+    await removeUnknown(old)
     for (const { repo_id } of await store.listFragmented(database.db, { minPacks: 8, limit: 100 }))
       hint(repo_id)
   }

@@ -41,6 +41,8 @@ import { createPackSurvey } from './survey.ts'
 /** A burst of pushes is looked at once, when it is over or has lasted for long. */
 const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
+/** Whoever reads looks through all packs. */
+const LARGEST_BURST = 100
 const SWEEP_EVERY_MS = 15 * 60_000
 const IDLE_DIRECTORIES_EVERY_MS = 5 * 60_000
 /** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
@@ -160,6 +162,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         hints,
         settleMs: SETTLE_MS,
         longestBurstMs: LONGEST_BURST_MS,
+        largestBurst: LARGEST_BURST,
         run: maintenance.tend,
       }),
       periodic({

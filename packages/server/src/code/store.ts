@@ -154,18 +154,23 @@ export async function markUnlisted(tx: Tx, now: number): Promise<void> {
     .execute()
 }
 
-/** Forgets the packs nobody has listed since before `before`, and gives their ids: their files may go. */
-export async function deleteUnlisted(tx: Tx, before: number): Promise<string[]> {
+/** Forgets some of the packs nobody has listed since before `before`, and gives their ids: their files may go. */
+export async function deleteUnlisted(
+  tx: Tx,
+  { before, limit }: { before: number; limit: number },
+): Promise<string[]> {
   const deleted = await tx
     .deleteFrom('packs')
-    .where('unlisted_at', '<', before)
-    .where(isUnlisted)
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('packs').select('id').where('unlisted_at', '<', before).where(isUnlisted).limit(limit),
+    )
     .returning('id')
     .execute()
   return deleted.map(({ id }) => id)
 }
 
 export async function listKnownPacks(q: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
   const rows = await q
     .selectFrom('packs')
     .select('id')
