@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { attacks } from './attacks.ts'
+import { commitsAlone, commitsAtOnce, tagsCreate } from './commits.ts'
 import { daemonLateness } from './daemons.ts'
 import { closeBenchPostgres } from './databases.ts'
 import { rareEvents } from './events.ts'
@@ -28,6 +29,9 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'repos-list': reposList,
   'commits-list': commitsList,
   'session-against-key': sessionAgainstKey,
+  'commits-create': commitsAlone,
+  'commits-create-at-once': commitsAtOnce,
+  'tags-create': tagsCreate,
   'ls-remote': lsRemote,
   'no-op-fetch': noopFetch,
   'parallel-clones': parallelClones,
