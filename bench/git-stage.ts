@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { commits } from './histories.ts'
 import { type HttpBackend, runHttpBackend } from './peers/http-backend.ts'
 import { runTrellis, type Trellis } from './processes.ts'
 
@@ -36,6 +37,8 @@ const COMMITS = 5000
 const TAGS = 20
 const MAINTAINED_MS = 30_000
 
+const pathOf = (random: () => number): string => `folder-${random() % 40}/file-${random() % 12}.txt`
+
 /** Undefined without a peer to measure against. */
 export async function openGitStage(): Promise<GitStage | undefined> {
   const peer = await runHttpBackend()
@@ -48,7 +51,7 @@ export async function openGitStage(): Promise<GitStage | undefined> {
   }
   try {
     const source = join(peer.repositories, 'history.git')
-    await makeHistory(source)
+    await fastImport(source, commits({ count: COMMITS, pathOf, marks: TAGS }))
     await git('-C', source, 'config', 'http.receivepack', 'true')
     const ours = await createRepo(trellis, 'history')
     await git('-C', source, 'push', '--quiet', '--mirror', ours.url)
@@ -69,7 +72,7 @@ export async function createRepo(trellis: Trellis, name: string): Promise<Remote
   return remoteAt(remote, trellis.key)
 }
 
-function remoteAt(address: string, password: string): Remote {
+export function remoteAt(address: string, password: string): Remote {
   const url = new URL(address)
   const { pathname } = url
   url.username = 'bench'
@@ -126,52 +129,13 @@ export async function fastImport(
   if (code !== 0) throw new Error(`git fast-import ended with ${code}`)
 }
 
-async function makeHistory(dir: string): Promise<void> {
-  await fastImport(dir, commits())
-}
-
-function* commits(): Generator<string> {
-  const random = numbers(1)
-  const files = new Map<string, string[]>()
-  for (let i = 0; i < COMMITS; i++) {
-    const path = `folder-${random() % 40}/file-${random() % 12}.txt`
-    // A file is a few hundred lines, of which each commit changes one: what source code looks like to git.
-    const lines = files.get(path) ?? Array.from({ length: 40 + (random() % 200) }, () => sentence(random))
-    lines[random() % lines.length] = sentence(random)
-    files.set(path, lines)
-    const text = `${lines.join('\n')}\n`
-    const message = `Change ${path}, ${i}`
-    yield `commit refs/heads/main\ncommitter Bench <bench@example.com> ${1_700_000_000 + i * 60} +0000\n`
-    yield `data ${message.length}\n${message}\nM 100644 inline ${path}\ndata ${text.length}\n${text}\n`
-    if (i % (COMMITS / TAGS) === 0)
-      yield `reset refs/tags/v${i}\nfrom refs/heads/main\n\nreset refs/heads/topic-${i}\nfrom refs/heads/main\n\n`
-  }
-}
-
-const WORDS =
-  'the of packs refs and objects in a tree with commits that branch is not for this one more'.split(' ')
-
-const sentence = (random: () => number): string =>
-  Array.from({ length: 6 }, () => `${WORDS[random() % WORDS.length]}${random() % 100}`).join(' ')
-
-/** The same numbers in every run. */
-function numbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state >>> 8
-  }
-}
-
-/** Waits until the indexes are there that Trellis writes in the background after a push. */
-export async function maintained({ data }: Trellis): Promise<void> {
+/** Waits until the indexes are there that Trellis writes in the background after pushes to so many repositories. */
+export async function maintained({ data }: Trellis, repositories = 1): Promise<void> {
   const until = performance.now() + MAINTAINED_MS
   while (performance.now() < until) {
     const files = await readdir(join(data, 'scratch'), { recursive: true })
-    if (
-      files.some((name) => /multi-pack-index.*\.bitmap$/.test(name)) &&
-      files.some((name) => name.endsWith('/commit-graph'))
-    )
+    const count = (pattern: RegExp) => files.filter((name) => pattern.test(name)).length
+    if (count(/multi-pack-index.*\.bitmap$/) >= repositories && count(/\/commit-graph$/) >= repositories)
       return
     await sleep(200)
   }

@@ -13,6 +13,7 @@ import { commitsList } from './history.ts'
 import type { Row } from './measure.ts'
 import { objectReads } from './objects.ts'
 import { promotions } from './promotions.ts'
+import { firstPush, largePush } from './pushes.ts'
 import { recordPage, recordWrites, recordWritesOfMany } from './records.ts'
 import { reposCreate, reposList } from './repos.ts'
 import { runDispatch, runsAtOnce, runWorkflow } from './runs.ts'
@@ -37,6 +38,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'parallel-clones': parallelClones,
   'cold-clone': coldClone,
   'small-push': smallPush,
+  'first-push': firstPush,
+  'large-push': largePush,
   fork,
   ...objectReads,
   'growth-repos': growthRepos,

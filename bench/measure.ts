@@ -37,3 +37,19 @@ export async function inTurns(
 export const perSecond = (rate: number): string => `${Math.round(rate)}/s`
 
 export const milliseconds = (time: number): string => `${time.toFixed(time < 10 ? 2 : 1)} ms`
+
+export function timesRow(
+  work: string,
+  peer: string,
+  times: { ours: number; theirs: number },
+  goal: number,
+): Row {
+  return {
+    work,
+    peer,
+    ours: milliseconds(times.ours),
+    theirs: milliseconds(times.theirs),
+    ratio: times.theirs / times.ours,
+    goal,
+  }
+}

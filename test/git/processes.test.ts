@@ -70,6 +70,38 @@ const fetchBody = (want: string, ...more: string[]) =>
     FLUSH,
   ])
 
+describe('a small push', () => {
+  const storedFiles = async () =>
+    (await readdir(join(host.app.data, 'packs'), { recursive: true })).filter((file) => file.includes('.'))
+
+  /** How the files end that a push adds to the stored packs. */
+  async function addedBy(push: () => Promise<unknown>): Promise<string[]> {
+    const before = new Set(await storedFiles())
+    await push()
+    const added = (await storedFiles()).filter((file) => !before.has(file))
+    return added.map((file) => file.slice(file.lastIndexOf('.'))).toSorted()
+  }
+
+  it('of plain text is taken in without git, and others with it, which leaves an index more', async () => {
+    const url = await host.repo('small')
+    const client = host.client()
+    await client.run('init', '-q')
+    const pushed = (files: Record<string, string>) =>
+      addedBy(async () => {
+        await client.commit(files)
+        await client.run('push', '-q', url, 'main')
+      })
+    assert.deepEqual(await pushed({ 'a.txt': 'one\n'.repeat(100), 'dir/b.txt': 'two\n' }), ['.idx', '.pack'])
+    assert.deepEqual(await pushed({ 'a.txt': `${'one\n'.repeat(100)}more\n` }), ['.idx', '.pack'])
+    assert.deepEqual(await pushed({ '.gitmodules': '[submodule "a"]\n' }), ['.idx', '.pack', '.rev'])
+    const branch = () => client.run('push', '-q', url, 'main:refs/heads/other')
+    assert.deepEqual(await addedBy(branch), [])
+    const clone = await host.clone('small')
+    await clone.run('fsck', '--strict')
+    assert.equal(await clone.rev('HEAD'), await client.rev('main'))
+  })
+})
+
 describe('a client that goes away', () => {
   it('in the middle of a fetch takes its git process along', async () => {
     // Negotiation makes the answer one for this client alone.

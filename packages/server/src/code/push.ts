@@ -1,11 +1,16 @@
 import type { Caller } from '../access/caller.ts'
 import type { Oid, RefName } from '../git/names.ts'
-import { describeUpdates, gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import { describeUpdatesIn } from '../git/objects/push-facts.ts'
 import { ObjectMissing } from '../git/objects/reader.ts'
-import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo } from '../git/packs/intake.ts'
-import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
+import {
+  findBrokenTips,
+  ingestPack,
+  isAllThereIs,
+  PackRejected,
+  type QuarantinedRepo,
+} from '../git/packs/intake.ts'
+import type { PackStore } from '../git/packs/pack-store.ts'
 import { type WholePack, withWholePack } from '../git/packs/spooled-pack.ts'
-import { GitOverLimit } from '../git/process/allowances.ts'
 import { formatPushProgress, formatPushReport, keepAlive } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
 import { Fault } from '../platform/fault.ts'
@@ -15,7 +20,8 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { IncomingRoom } from './incoming-room.ts'
 import { type Landings, ObjectsPruned, type RefChange, type Refused } from './landing.ts'
-import { mindsForce } from './ref-rules.ts'
+import { factsOfMoves, movesToDescribe } from './move-facts.ts'
+import { createPlainPushes, type Examined } from './plain-pushes.ts'
 import { headRef, type Repositories } from './repositories.ts'
 
 interface PushDeps {
@@ -36,9 +42,6 @@ export type PushService = ReturnType<typeof createPushService>
 /** A proxy takes silence for an end, mostly after a minute. */
 const KEEP_ALIVE_MS = 5_000
 
-/** Commits and paths are counted for this many branches of one push; finding them costs processes. */
-const DESCRIBED_BRANCHES = 20
-
 const explanations: Record<Exclude<Refused, Fault>, string> = {
   stale: 'stale info: the ref has moved, fetch first',
   exists: 'the ref exists already, fetch first',
@@ -46,16 +49,9 @@ const explanations: Record<Exclude<Refused, Fault>, string> = {
   atomic: 'atomic push failed',
 }
 
-interface Examined {
-  pack: PackInfo | undefined
-  unpackError: string | null
-  /** Refs that cannot move, with the reason. */
-  refused: Map<PushCommand, string>
-  changes: RefChange[]
-}
-
 export function createPushService(deps: PushDeps) {
   const { repositories, landings, repos, packs, incoming, limits, spoolDir, onLanded } = deps
+  const plainPushes = createPlainPushes({ repositories, packs })
 
   /** Takes the pack into quarantine and finds out what may move. Nothing is visible to anybody yet. */
   async function examine(
@@ -73,66 +69,50 @@ export function createPushService(deps: PushDeps) {
     const wanted = push.commands.filter((command) => !refused.has(command))
     const { refs } = await repositories.refList(repo)
     const current = (name: RefName) => refs.find(name)?.oid
-    const moves = toDescribe(
-      repo,
-      wanted.filter((command) => isBranchMove(command, current)),
-    )
+    const moves = movesToDescribe(repo, wanted, current)
     const tips = wanted.flatMap(({ after }) => after ?? [])
     const ingesting = whole
       ? ingestPack(quarantined, { pack: whole.chunks, maxBytes, onProgress })
-      : Promise.resolve(false)
+      : Promise.resolve(undefined)
+    const base = current(headRef(repo)) ?? null
+    // Where all refs are at one commit, whatever is beyond it is new.
+    const isAllInBase = Iterator.from(refs).every(({ oid }) => oid === base)
+    const asked = { oids: tips, updates: moves, surroundings: { base, isNew: () => isAllInBase } }
     // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
     // after the one it waits for.
-    const asked = { oids: tips, updates: moves }
-    const isQuick = !whole || whole.isSmall
-    const describing = isQuick ? describeUpdates(quarantined, { ...asked, there: ingesting }) : undefined
+    const isQuick = !whole || whole.inMemory
+    const describing = isQuick ? describeUpdatesIn(quarantined, { ...asked, there: ingesting }) : undefined
     describing?.catch(() => {})
-    let hasObjects: boolean
-    try {
-      hasObjects = await ingesting
-    } catch (error) {
+    const ingested = await ingesting.catch(async (error: unknown) => {
       await Promise.allSettled([describing])
       if (error instanceof PackRejected) await requireSound(repo, error.cause)
       throw error
-    }
+    })
     const inspect = async () => {
-      const described = await (describing ?? describeUpdates(quarantined, asked))
+      const described = await (describing ?? describeUpdatesIn(quarantined, asked))
       const unclear = tips.filter((tip) => !described.whole.has(tip))
-      return { described, broken: await findBrokenTips(quarantined, unclear) }
+      const isWhole = unclear.length === 0 || (ingested?.isClosed && (await isAllThereIs(quarantined)))
+      const broken = isWhole ? new Set<Oid>() : await findBrokenTips(quarantined, unclear)
+      const isSound = (tip: Oid) => described.tips.get(tip)?.type === 'commit' && !broken.has(tip)
+      const sound = moves.filter(({ after }) => isSound(after))
+      const facts = await factsOfMoves(quarantined, sound, { base, known: described.facts })
+      return { described, broken, facts }
     }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
-    const [{ described, broken }, pack] = await allDone(
+    const [{ described, broken, facts }, pack] = await allDone(
       inspect(),
-      hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
+      ingested?.hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
     )
     if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
-    const base = current(headRef(repo)) ?? null
-    // Of branches that move in the same way the same is to be said, and to find it out takes three processes.
-    const gathered = new Map<string, Promise<UpdateFacts>>()
-    const gather = ({ before, after }: { before: Oid | null; after: Oid }) => {
-      const way = `${before} ${after}`
-      const known = gathered.get(way)
-      const facts = known ?? gatherFacts(quarantined, { before, after }, { base: before ? null : base })
-      gathered.set(way, facts)
-      return facts
-    }
     for (const command of wanted) {
       const { ref, before, after } = command
-      const tip = after && !broken.has(after) ? described.tips.get(after) : undefined
-      if (after && !tip) refused.set(command, 'missing necessary objects')
-      else if (ref) {
-        const isCommit = tip?.type === 'commit'
-        const move = isCommit ? moves.find((candidate) => candidate === command) : undefined
-        try {
-          const facts = move && (described.facts.get(move) ?? (await gather(move)))
-          changes.push({ ref, before, after, peeled: tip?.peeled ?? null, type: tip?.type ?? null, facts })
-        } catch (error) {
-          // A few hundred bytes of trees can hold more paths than there is memory for: nobody could look at them.
-          if (!(error instanceof GitOverLimit)) throw error
-          refused.set(command, 'to look at what it changes takes more time or memory than is allowed here')
-        }
-      }
+      const { type = null, peeled = null } = (after && !broken.has(after) && described.tips.get(after)) || {}
+      const known = facts.get(command)
+      if (after && !type) refused.set(command, 'missing necessary objects')
+      else if (known === 'over limit')
+        refused.set(command, 'to look at what it changes takes more time or memory than is allowed here')
+      else if (ref) changes.push({ ref, before, after, peeled, type, facts: known })
     }
     return { pack, unpackError: null, refused, changes }
   }
@@ -179,6 +159,9 @@ export function createPushService(deps: PushDeps) {
       const examineWith = async (pack: WholePack | undefined) => {
         // The pack may have been long on its way; what is examined is what is there now.
         seen = (await repos.find(repo.id)) ?? repo
+        const { inMemory } = pack ?? {}
+        const plain = inMemory && (await plainPushes.examine(seen, push, { inMemory, maxBytes, signal }))
+        if (plain) return plain
         return repositories.withQuarantine(seen, signal, (quarantined) =>
           examine(seen, push, quarantined, { pack, maxBytes, onProgress }),
         )
@@ -236,25 +219,6 @@ function outcome(
   const result = command.ref && landed.get(command.ref)
   if (result instanceof Fault) return inPushReport(result)
   return result ? explanations[result] : null
-}
-
-/** Not all of very many; then first those of which a rule asks whether they are forced. */
-function toDescribe<Move extends PushCommand>(repo: RepoRow, moves: Move[]): Move[] {
-  if (moves.length <= DESCRIBED_BRANCHES) return moves
-  const isMinded = mindsForce(repo)
-  const { first = [], rest = [] } = Object.groupBy(moves, ({ ref }) =>
-    ref && isMinded(ref) ? 'first' : 'rest',
-  )
-  return [...first, ...rest].slice(0, DESCRIBED_BRANCHES)
-}
-
-/** A branch that is created or moved from where it is now. */
-function isBranchMove(
-  command: PushCommand,
-  current: (name: RefName) => Oid | undefined,
-): command is PushCommand & { after: Oid } {
-  const { ref, before, after } = command
-  return Boolean(after && ref?.startsWith('refs/heads/') && current(ref) === (before ?? undefined))
 }
 
 function every(ms: number, tick: () => void): Disposable {

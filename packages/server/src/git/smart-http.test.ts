@@ -131,7 +131,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
         takeRoom: () => true,
         signal: abort.signal,
       }
-      const hasObjects = await withWholePack(push.pack, bounds, ({ chunks }) =>
+      const { hasObjects } = await withWholePack(push.pack, bounds, ({ chunks }) =>
         ingestPack(quarantined, { pack: chunks, onProgress }),
       )
       const tips = push.commands.flatMap((command) => command.after ?? [])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
-import { describeTips, describeUpdates, gatherFacts, readFacts } from './push-facts.ts'
+import { describeTips, describeUpdatesIn, gatherFacts, readFacts } from './push-facts.ts'
 import { withObjects } from './reader.ts'
 
 let repo: TestRepo
@@ -83,10 +83,23 @@ test('what a ref is moved to is understood from its objects, with the same resul
   assert.equal(await read(third, merged), undefined)
 })
 
-/** What one process found out about an update; undefined when it leaves it to the others. */
-const read = async (before: Oid | null, after: Oid) => {
+/** What one process found out. New branches are held against `base`, which has all there is unless told otherwise. */
+const describe = (
+  update: { before: Oid | null; after: Oid },
+  base: Oid | null = null,
+  isAllInBase = true,
+  { repo: opened } = repo,
+) =>
+  describeUpdatesIn(opened, {
+    oids: [update.after],
+    updates: [update],
+    surroundings: { base, isNew: () => isAllInBase },
+  })
+
+/** Undefined when it leaves it to the others. */
+const read = async (before: Oid | null, after: Oid, base?: Oid | null, isAllInBase?: boolean) => {
   const update = { before, after }
-  return (await describeUpdates(repo.repo, { oids: [after], updates: [update] })).facts.get(update)
+  return (await describe(update, base, isAllInBase)).facts.get(update)
 }
 
 test('a straight move is understood from its objects, with the same result', async () => {
@@ -110,14 +123,33 @@ test('a straight move is understood from its objects, with the same result', asy
   assert.deepEqual(await read(tip, changed), await gatherFacts(repo.repo, { before: tip, after: changed }))
 })
 
+test('a new branch straight ahead of the default one, or of nothing, is understood as well', async () => {
+  // `main` is all there is, and at the second.
+  for (const after of [second, third, repo.commit({ 'dir/more': 'x' }, third)])
+    assert.deepEqual(
+      await read(null, after, second),
+      await gatherFacts(repo.repo, { before: null, after }, { base: second }),
+    )
+  using bare = createTestRepo()
+  const root = bare.commit({ 'a.txt': 'a', 'dir/b.txt': 'b' })
+  for (const update of [
+    { before: null, after: root },
+    { before: null, after: bare.commit({ 'a.txt': 'b' }, root) },
+  ])
+    assert.deepEqual(
+      (await describe(update, null, true, bare)).facts.get(update),
+      await gatherFacts(bare.repo, update),
+    )
+})
+
 test('what is not a straight move, or a large one, is left to git', async () => {
   const sibling = repo.commit({ 'c.txt': 'c' }, first)
   const merge = repo.commit({}, third, sibling)
   assert.equal(await read(third, merge), undefined)
   assert.equal(await read(sibling, merge), undefined)
   assert.equal(await read(third, sibling), undefined)
-  assert.equal(await read(null, third), undefined)
-  assert.equal(await read(third, third), undefined)
+  assert.equal(await read(null, third, second, false), undefined)
+  assert.equal(await read(null, sibling, second), undefined)
   assert.equal(await read(oid('d'.repeat(40)), third), undefined)
   const wide = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`wide-${i}/a`, 'x']))
   assert.equal(await read(first, repo.commit(wide, first)), undefined)
@@ -127,8 +159,8 @@ test('what is not a straight move, or a large one, is left to git', async () => 
 })
 
 test('a straight move is whole only when all that each commit adds is there', async () => {
-  const isWhole = async (before: Oid, after: Oid) =>
-    (await describeUpdates(repo.repo, { oids: [after], updates: [{ before, after }] })).whole.has(after)
+  const isWhole = async (before: Oid | null, after: Oid) =>
+    (await describe({ before, after })).whole.has(after)
   const commitOf = (listing: string, parent: Oid) =>
     oid(repo.git(['commit-tree', repo.git(['mktree', '--missing'], listing), '-p', parent, '-m', 'x']))
   const listing = repo.git(['ls-tree', first])
@@ -139,6 +171,12 @@ test('a straight move is whole only when all that each commit adds is there', as
   assert.deepEqual([await isWhole(first, good), await isWhole(first, better)], [true, true])
   // A submodule's commit is somewhere else.
   assert.equal(await isWhole(first, commitOf(`${listing}\n160000 commit ${missing}\tmodule`, first)), true)
+
+  // Ahead of nothing.
+  const alone = (listed: string) =>
+    oid(repo.git(['commit-tree', repo.git(['mktree', '--missing'], listed), '-m', 'x']))
+  assert.equal(await isWhole(null, alone(listing)), true)
+  assert.equal(await isWhole(null, alone(`${listing}\n100644 blob ${missing}\tgone`)), false)
 
   const withoutBlob = commitOf(`${listing}\n100644 blob ${missing}\tgone`, first)
   assert.equal(await isWhole(first, withoutBlob), false)

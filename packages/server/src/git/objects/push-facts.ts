@@ -2,8 +2,9 @@
 
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
-import type { ObjectType } from './format.ts'
+import type { Commit, ObjectType } from './format.ts'
 import { countAheadBehind, findMergeBases } from './history.ts'
+import { countNewCommits } from './new-commits.ts'
 import { type ObjectReader, withObjects } from './reader.ts'
 import { diffTrees } from './tree-diff.ts'
 
@@ -15,7 +16,7 @@ interface TipInfo {
 }
 
 /** What each id is. An id that is missing, or a tag of something missing, has no entry. */
-export async function describeTips(objects: ObjectReader, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
+export async function describeTips(objects: TipReader, oids: readonly Oid[]): Promise<Map<Oid, TipInfo>> {
   const distinct = [...new Set(oids)]
   const tips = new Map<Oid, TipInfo>()
   const infos = await objects.listInfo(distinct)
@@ -28,7 +29,7 @@ export async function describeTips(objects: ObjectReader, oids: readonly Oid[]):
   return tips
 }
 
-interface Described<Update> {
+export interface Described<Update> {
   tips: Map<Oid, TipInfo>
   /** For updates that are easily understood, as most are. The others are for `gatherFacts`. */
   facts: Map<Update, UpdateFacts>
@@ -36,34 +37,57 @@ interface Described<Update> {
   whole: Set<Oid>
 }
 
+interface Asked<Update> {
+  oids: readonly Oid[]
+  updates: readonly Update[]
+  surroundings: Surroundings
+}
+
+/** What new branches are held against. */
+interface Surroundings {
+  /** The tip of the default branch. */
+  base: Oid | null
+  /** Whether no ref leads to this commit, if that is known. */
+  isNew(commit: Oid): boolean
+}
+
+const NOTHING_KNOWN: Surroundings = { base: null, isNew: () => false }
+
+/** What it takes to describe updates. */
+export type TipReader = Pick<ObjectReader, 'listInfo' | 'findCommit' | 'findTree' | 'peel'>
+
 /** Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. */
-export async function describeUpdates<Update extends BranchUpdate>(
+export async function describeUpdatesIn<Update extends BranchUpdate>(
   repo: OpenRepo,
-  {
-    oids,
-    updates,
-    there,
-  }: { oids: readonly Oid[]; updates: readonly Update[]; there?: Promise<unknown> | undefined },
+  { there, ...asked }: Asked<Update> & { there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
-  const facts = new Map<Update, UpdateFacts>()
-  const whole = new Set<Oid>()
-  if (oids.length === 0) return { tips: new Map(), facts, whole }
+  if (asked.oids.length === 0) return { tips: new Map(), facts: new Map(), whole: new Set() }
   return withObjects(repo, async (objects) => {
     await there
-    const tips = await describeTips(objects, oids)
-    for (const update of updates) {
-      // Whatever is odd about it, git will tell.
-      const move = await readStraightMove(objects, update).catch(() => undefined)
-      if (!move) continue
-      facts.set(update, move.facts)
-      if (await isWhole(objects, move).catch(() => false)) whole.add(update.after)
-    }
-    return { tips, facts, whole }
+    return describeUpdates(objects, asked)
   })
 }
 
+/** Nothing of it needs to be there. */
+export async function describeUpdates<Update extends BranchUpdate>(
+  objects: TipReader,
+  { oids, updates, surroundings }: Asked<Update>,
+): Promise<Described<Update>> {
+  const facts = new Map<Update, UpdateFacts>()
+  const whole = new Set<Oid>()
+  const tips = await describeTips(objects, oids)
+  for (const update of updates) {
+    // Whatever is odd about it, git will tell.
+    const move = await readStraightMove(objects, update, surroundings).catch(() => undefined)
+    if (!move) continue
+    facts.set(update, move.facts)
+    if (await isWhole(objects, move).catch(() => false)) whole.add(update.after)
+  }
+  return { tips, facts, whole }
+}
+
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
-interface BranchUpdate {
+export interface BranchUpdate {
   before: Oid | null
   after: Oid
 }
@@ -81,6 +105,8 @@ export interface UpdateFacts {
 
 interface FactsOptions {
   base?: Oid | null
+  /** How many commits each new branch has that no ref had, where somebody has counted them for several. */
+  counts?: ReadonlyMap<Oid, number> | undefined
   maxPaths?: number
 }
 
@@ -90,48 +116,56 @@ const DEFAULT_MAX_PATHS = 1000
 
 interface StraightMove {
   facts: UpdateFacts
-  /** Of each commit, from the tip down to the one where the branch was. */
-  trees: Oid[]
+  /** Of each commit, from the tip down to the one where the branch was, or to null where it was nowhere. */
+  trees: (Oid | null)[]
   /** What the tip has that was not there before. */
   blobs: Oid[]
 }
 
-/** A branch that moved straight ahead by a few commits, with few directories changed. */
+/**
+ * A branch that moved straight ahead by a few commits, with few directories changed; or a new one that is as far ahead of
+ * the default branch, or of nothing where there is none.
+ */
 async function readStraightMove(
-  objects: ObjectReader,
+  objects: TipReader,
   { before, after }: BranchUpdate,
+  { base, isNew }: Surroundings,
 ): Promise<StraightMove | undefined> {
-  const start = before && (await objects.findCommit(before))
-  if (!start) return undefined
+  const start = before ?? base
+  const startCommit = start === null ? undefined : await objects.findCommit(start)
+  if (start && !startCommit) return undefined
   const trees: Oid[] = []
-  for (let oid = after; oid !== before; ) {
-    const commit = await objects.findCommit(oid)
-    const [parent, ...others] = commit?.parents ?? []
-    if (!commit || !parent || others.length > 0 || trees.length === MAX_STRAIGHT_COMMITS) return undefined
+  let next: Oid | null = after
+  while (next !== start) {
+    const commit: Commit | undefined = next ? await objects.findCommit(next) : undefined
+    if (!commit || commit.parents.length > 1 || trees.length === MAX_STRAIGHT_COMMITS) return undefined
+    if (!before && next && !isNew(next)) return undefined
     trees.push(commit.tree)
-    oid = parent
+    next = commit.parents[0] ?? null
   }
-  const [tip] = trees
-  const changed = tip && (await readChanges(objects, { before: start.tree, after: tip }))
+  const startTree = startCommit?.tree ?? null
+  const tip = trees[0] ?? startTree
+  const changed = tip && (await readChanges(objects, { before: startTree, after: tip }))
   if (!changed) return undefined
   const facts = { fastForward: true, commitCount: trees.length, ...changed.facts }
-  return { facts, trees: [...trees, start.tree], blobs: changed.blobs }
+  return { facts, trees: [...trees, startTree], blobs: changed.blobs }
 }
 
-async function readChanges(objects: ObjectReader, trees: { before: Oid | null; after: Oid }) {
+async function readChanges(objects: TipReader, trees: { before: Oid | null; after: Oid }) {
   const diff = await diffTrees(objects, { ...trees, maxTrees: MAX_TREES_READ })
   if (!diff || diff.paths.length > DEFAULT_MAX_PATHS) return undefined
   return { facts: { changedPaths: diff.paths, pathsTruncated: false }, blobs: diff.blobs }
 }
 
 /** Each commit is held against its parent: it has everything when whatever it has that its parent has not is there. */
-async function isWhole(objects: ObjectReader, { trees, blobs }: StraightMove): Promise<boolean> {
+async function isWhole(objects: TipReader, { trees, blobs }: StraightMove): Promise<boolean> {
   const needed = new Set(trees.length === 2 ? blobs : [])
   for (const [i, after] of trees.length > 2 ? trees.entries() : []) {
     const before = trees[i + 1]
-    const step = before && (await diffTrees(objects, { before, after, maxTrees: MAX_TREES_READ }))
-    if (before && !step) return false
-    for (const blob of step?.blobs ?? []) needed.add(blob)
+    if (!after || before === undefined) continue
+    const step = await diffTrees(objects, { before, after, maxTrees: MAX_TREES_READ })
+    if (!step) return false
+    for (const blob of step.blobs) needed.add(blob)
   }
   const found = await objects.listInfo([...needed])
   return found.every((info) => info?.type === 'blob')
@@ -145,7 +179,7 @@ export async function readFacts(
   objects: ObjectReader,
   { before, after }: BranchUpdate,
 ): Promise<UpdateFacts | undefined> {
-  if (before) return (await readStraightMove(objects, { before, after }))?.facts
+  if (before) return (await readStraightMove(objects, { before, after }, NOTHING_KNOWN))?.facts
   const commit = await objects.findCommit(after)
   const changed = commit && (await readChanges(objects, { before: null, after: commit.tree }))
   return changed && { fastForward: true, commitCount: 0, ...changed.facts }
@@ -155,23 +189,15 @@ export async function readFacts(
 export async function gatherFacts(
   repo: OpenRepo,
   { before, after }: BranchUpdate,
-  { base = null, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
+  { base = null, counts, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
 ): Promise<UpdateFacts> {
   const start = before ?? (base && (await findMergeBases(repo, base, after))[0]) ?? EMPTY_TREE_OID
+  const countNew = async () => counts?.get(after) ?? (await countNewCommits(repo, [after])).get(after) ?? 0
   const [counted, changed] = await Promise.all([
-    before ? countAheadBehind(repo, before, after) : { ahead: await countNew(repo, after), behind: 0 },
+    before ? countAheadBehind(repo, before, after) : { ahead: await countNew(), behind: 0 },
     listChangedPaths(repo, { from: start, to: after, maxPaths }),
   ])
   return { fastForward: counted.behind === 0, commitCount: counted.ahead, ...changed }
-}
-
-async function countNew(repo: OpenRepo, after: Oid): Promise<number> {
-  const { stdout } = await repo.run({
-    verb: 'rev-list',
-    options: ['--count', '--stdin', '--not', '--all'],
-    stdin: `${after}\n`,
-  })
-  return Number(stdout.toString())
 }
 
 const MAX_PATH_BYTES = 1024 * 1024

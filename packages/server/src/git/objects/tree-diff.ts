@@ -18,11 +18,11 @@ interface OrderedPath {
 }
 
 /**
- * Undefined when it would take reading more than `maxTrees` trees, or one of them is missing. Otherwise every directory
- * of `after` has been read that is not at the same place in `before`.
+ * Without a `before`, all that is in `after`. Undefined when it would take reading more than `maxTrees` trees, or one of
+ * them is missing. Otherwise every directory of `after` has been read that is not at the same place in `before`.
  */
 export async function diffTrees(
-  objects: ObjectReader,
+  objects: Pick<ObjectReader, 'findTree'>,
   { before, after, maxTrees }: { before: Oid | null; after: Oid; maxTrees: number },
 ): Promise<TreeDiff | undefined> {
   const changed: OrderedPath[] = []

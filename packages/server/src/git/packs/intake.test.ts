@@ -6,7 +6,14 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
-import { findBrokenTips, ingestPack, PackRejected, type QuarantinedRepo, withQuarantine } from './intake.ts'
+import {
+  findBrokenTips,
+  ingestPack,
+  isAllThereIs,
+  PackRejected,
+  type QuarantinedRepo,
+  withQuarantine,
+} from './intake.ts'
 
 let source: TestRepo
 let server: TestRepo
@@ -52,7 +59,10 @@ test('takes a thin pack into quarantine, completes it, and leaves the repository
   const thin = packOf(`${second}\n^${first}\n`, '--thin')
   const beforehand = server.git(['count-objects', '-v'])
   await quarantined(async (repo) => {
-    assert.equal(await ingestPack(repo, { pack: inChunks(thin, 100) }), true)
+    assert.deepEqual(await ingestPack(repo, { pack: inChunks(thin, 100) }), {
+      hasObjects: true,
+      isClosed: false,
+    })
     assert.deepEqual(await findBrokenTips(repo, [second, first]), new Set())
     const files = readdirSync(join(repo.objectsDir, 'pack'))
     assert.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
@@ -65,7 +75,8 @@ test('takes a thin pack into quarantine, completes it, and leaves the repository
 
 test('says when a pack holds no object', async () => {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
-  assert.equal(await take(Buffer.concat([header, createHash('sha1').update(header).digest()])), false)
+  const { hasObjects } = await take(Buffer.concat([header, createHash('sha1').update(header).digest()]))
+  assert.equal(hasObjects, false)
 })
 
 test('refuses truncated, corrupt, endless, oversized and absent packs with a reason', async () => {
@@ -102,7 +113,23 @@ test('refuses objects that git knows to be malicious, and takes the odd ones of 
     const pack = packOfObjects(blob, tree(entry('100644', name)))
     await assert.rejects(take(pack), PackRejected, name)
   }
-  assert.equal(await take(packOfObjects(blob, tree(entry('0100644', 'padded')))), true)
+  assert.equal((await take(packOfObjects(blob, tree(entry('0100644', 'padded'))))).hasObjects, true)
+})
+
+test('says whether a pack needs nothing beside it, and whether there is anything', async () => {
+  const blob = source.git(['hash-object', '-w', '--stdin'], 'alone')
+  using empty = createTestRepo()
+  const closed = (repo: TestRepo, pack: Buffer) =>
+    withQuarantine(repo.repo, quarantines(), async (inside) => [
+      (await ingestPack(inside, { pack: inChunks(pack) })).isClosed,
+      await isAllThereIs(inside),
+    ])
+  server.git(['repack', '-adq'])
+  assert.deepEqual(await closed(empty, packOf(`${second}\n`)), [true, true])
+  assert.deepEqual(await closed(empty, packOfObjects(blob)), [true, true])
+  assert.deepEqual(await closed(server, packOf(`${second}\n`)), [true, false])
+  assert.deepEqual(await closed(server, packOf(`${second}\n^${first}\n`)), [false, false])
+  await assert.rejects(closed(empty, packOf(`${second}\n^${first}\n`)), PackRejected)
 })
 
 test('finds the tips that are not whole, and only those', async () => {

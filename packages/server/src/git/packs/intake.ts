@@ -2,7 +2,7 @@
 // it, and when it is refused the directory is simply removed.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Oid } from '../names.ts'
 import { GitOverLimit } from '../process/allowances.ts'
@@ -42,20 +42,27 @@ interface Intake {
   onProgress?: (chunk: Buffer) => void
 }
 
-/** Indexes the pack into the quarantine. Says whether it held any object. Throws PackRejected. */
-export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise<boolean> {
+interface Ingested {
+  hasObjects: boolean
+  /** Whatever its objects name is in the pack too. */
+  isClosed: boolean
+}
+
+/** Indexes the pack into the quarantine. Throws PackRejected. */
+export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise<Ingested> {
   try {
-    const { stdout } = await repo.run({
+    const { stdout, exitCode } = await repo.run({
       verb: 'index-pack',
-      options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, '--show-resolving-progress'],
+      options: ['--stdin', '--fix-thin', TOLERATED_FAULTS, TELL_WHETHER_CLOSED, '--show-resolving-progress'],
       // Larger blobs are hashed bit by bit and not held in memory. What is adopted is synced then.
       config: { 'core.bigFileThreshold': '32m', 'core.fsync': 'none' },
       stdin: intake.pack,
       ...(intake.maxBytes !== undefined && { maxFileBytes: intake.maxBytes }),
       // A failure is reported as a reason.
       onStderr: progressOnly((text) => intake.onProgress?.(text)),
+      accept: [CLOSED, NOT_CLOSED],
     })
-    return !stdout.includes(EMPTY_PACK_NAME)
+    return { hasObjects: !stdout.includes(EMPTY_PACK_NAME), isClosed: exitCode === CLOSED }
   } catch (error) {
     if (error instanceof GitOverLimit)
       throw new PackRejected('to check this pack takes more time, memory or room than is allowed here', {
@@ -64,6 +71,14 @@ export async function ingestPack(repo: QuarantinedRepo, intake: Intake): Promise
     if (!(error instanceof GitError) || error.exitCode === null) throw error
     throw new PackRejected(reasonIn(error.stderr), { cause: error })
   }
+}
+
+/**
+ * Whether what is in quarantine is all there is. While a repository is held packs come to it and none goes, so if it has
+ * none now it had none when the quarantine was filled. What is closed then has everything that it leads to.
+ */
+export async function isAllThereIs(repo: QuarantinedRepo): Promise<boolean> {
+  return (await readdir(join(repo.gitDir, 'objects/pack'))).length === 0
 }
 
 /** Which of these tips cannot be reached whole: they or something below them is missing. */
@@ -93,6 +108,11 @@ async function isConnected(repo: OpenRepo, tips: readonly Oid[]): Promise<boolea
 // Faults of old tools that real histories are full of and that harm nobody. Everything else git knows is fatal.
 const TOLERATED_FAULTS =
   '--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore' as const
+
+// How index-pack ends then says whether it was. What is wrong with a pack ends it with another code.
+const TELL_WHETHER_CLOSED = '--check-self-contained-and-connected'
+const CLOSED = 0
+const NOT_CLOSED = 1
 
 /** The name of a pack without objects: the hash of its header. */
 const EMPTY_PACK_NAME = '029d08823bd8a8eab510ad6ac75c823cfd3ed31e'

@@ -22,9 +22,9 @@ test('a pack is given on whole, from memory or from a file that is gone afterwar
   }
   for (const size of [0, 1, 100_000, 1024 * 1024, 5_000_000]) {
     const sent = await collect(chunksOf(size))
-    await withWholePack(chunksOf(size), bounds, async ({ chunks, isSmall }) => {
-      assert.equal(isSmall, size <= 1024 * 1024)
-      assert.equal((await readdir(dir.path)).length, isSmall ? 0 : 1)
+    await withWholePack(chunksOf(size), bounds, async ({ chunks, inMemory }) => {
+      assert.equal(inMemory !== undefined, size <= 1024 * 1024)
+      assert.equal((await readdir(dir.path)).length, inMemory ? 0 : 1)
       assert.ok((await collect(chunks)).equals(sent), String(size))
     })
   }

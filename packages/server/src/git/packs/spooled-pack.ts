@@ -14,8 +14,8 @@ const READ_SIZE = 256 * 1024
 /** A pack all of which is here. */
 export interface WholePack {
   chunks: AsyncIterable<Uint8Array>
-  /** It will not take long. */
-  isSmall: boolean
+  /** All of a small one, which will not take long. */
+  inMemory?: readonly Uint8Array[]
 }
 
 interface Bounds {
@@ -38,7 +38,7 @@ export async function withWholePack<T>(
   let size = 0
   for (;;) {
     const next = await source.next()
-    if (next.done) return work({ chunks: chunksOf(first), isSmall: true })
+    if (next.done) return work({ chunks: chunksOf(first), inMemory: first })
     first.push(next.value)
     size += next.value.length
     if (size > KEPT_IN_MEMORY) break
@@ -52,7 +52,7 @@ export async function withWholePack<T>(
       signal.throwIfAborted()
       await file.write(next.value)
     }
-    return await work({ chunks: createReadStream(path, { highWaterMark: READ_SIZE }), isSmall: false })
+    return await work({ chunks: createReadStream(path, { highWaterMark: READ_SIZE }) })
   } finally {
     await file.close()
     await rm(path, { force: true })

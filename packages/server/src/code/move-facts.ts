@@ -1,0 +1,85 @@
+// What is said of the branches that a push moves: how many commits they gain, and which paths change.
+
+import type { Oid, RefName } from '../git/names.ts'
+import { countNewCommits } from '../git/objects/new-commits.ts'
+import { gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import { GitOverLimit } from '../git/process/allowances.ts'
+import type { OpenRepo } from '../git/process/command.ts'
+import type { PushCommand } from '../git/protocol/push-request.ts'
+import type { RepoRow } from '../repos/service.ts'
+import { mindsForce } from './ref-rules.ts'
+
+/** A branch that is created, or moved from where it is now. */
+export type Move = PushCommand & { after: Oid }
+
+/** Commits and paths are counted for this many branches of one push; finding them costs processes. */
+const DESCRIBED_BRANCHES = 20
+const GATHERED_AT_ONCE = 3
+
+/** Not all of very many; then first those of which a rule asks whether they are forced. */
+export function movesToDescribe(
+  repo: RepoRow,
+  commands: readonly PushCommand[],
+  current: (name: RefName) => Oid | undefined,
+): Move[] {
+  const moves = commands.filter((command) => isBranchMove(command, current))
+  if (moves.length <= DESCRIBED_BRANCHES) return moves
+  const isMinded = mindsForce(repo)
+  const { first = [], rest = [] } = Object.groupBy(moves, ({ ref }) =>
+    ref && isMinded(ref) ? 'first' : 'rest',
+  )
+  return [...first, ...rest].slice(0, DESCRIBED_BRANCHES)
+}
+
+function isBranchMove(command: PushCommand, current: (name: RefName) => Oid | undefined): command is Move {
+  const { ref, before, after } = command
+  return Boolean(after && ref?.startsWith('refs/heads/') && current(ref) === (before ?? undefined))
+}
+
+type FactsFound = UpdateFacts | 'over limit'
+
+/**
+ * Through git, but for those that are known. A few hundred bytes of trees can hold more paths than there is memory for:
+ * at such nobody could look.
+ */
+export async function factsOfMoves(
+  repo: OpenRepo,
+  moves: readonly Move[],
+  { base, known }: { base: Oid | null; known: ReadonlyMap<Move, UpdateFacts> },
+): Promise<Map<PushCommand, FactsFound>> {
+  const facts = new Map<PushCommand, FactsFound>()
+  const created = moves.flatMap((move) => (known.has(move) || move.before ? [] : [move.after]))
+  const counted = created.length > 1 ? await withinLimits(countNewCommits(repo, created)) : undefined
+  const counts = counted === 'over limit' ? undefined : counted
+  // Of branches that move in the same way the same is to be said.
+  const ways = new Map(moves.filter((move) => !known.has(move)).map((move) => [wayOf(move), move]))
+  const gathered = new Map<string, FactsFound>()
+  const left = [...ways]
+  async function gather(): Promise<void> {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [way, { before, after }] = next
+      const options = { base: before ? null : base, counts }
+      gathered.set(way, await withinLimits(gatherFacts(repo, { before, after }, options)))
+    }
+  }
+  const gathering = Array.from({ length: GATHERED_AT_ONCE }, gather)
+  // None goes on when this is over.
+  await Promise.allSettled(gathering)
+  await Promise.all(gathering)
+  for (const move of moves) {
+    const found = known.get(move) ?? gathered.get(wayOf(move))
+    if (found) facts.set(move, found)
+  }
+  return facts
+}
+
+const wayOf = ({ before, after }: Move) => `${before} ${after}`
+
+async function withinLimits<T>(work: Promise<T>): Promise<T | 'over limit'> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof GitOverLimit) return 'over limit'
+    throw error
+  }
+}
