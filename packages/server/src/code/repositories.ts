@@ -45,7 +45,8 @@ export function createRepositories(deps: RepositoriesDeps) {
   async function packIds(repo: RepoRow): Promise<string[]> {
     const listed = await store.listPacks(db, repo.id)
     health.requireSound(repo, listed)
-    return listed.map(({ id }) => id)
+    // Most who read want what has come last.
+    return listed.toSorted((a, b) => b.created_at - a.created_at).map(({ id }) => id)
   }
 
   const contents = async (repo: RepoRow) => ({

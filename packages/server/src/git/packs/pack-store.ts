@@ -19,6 +19,7 @@ import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
 import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
+import { createFreshPacks } from './fresh-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
 
 export interface PackInfo {
@@ -90,6 +91,7 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
   const syncFolder = createSharedSyncs()
+  const fresh = createFreshPacks()
   let inFolder = { name: '', left: 0 }
 
   const folderOf = (packId: string) => join(packs, packId.slice(0, 2))
@@ -157,10 +159,12 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
       await remove(packId)
       throw error
     }
+    fresh.keep(packId, { pack, idx, objects })
     return { packId, bytes: pack.length + idx.length, objects }
   }
 
   async function remove(packId: string): Promise<void> {
+    fresh.forget(packId)
     for (const part of PARTS.toReversed()) await unlink(fileOf(packId, part)).catch(unless('ENOENT'))
   }
 
@@ -220,6 +224,8 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
   }
 
   async function openPack(packId: string): Promise<OpenPack> {
+    const known = fresh.open(packId)
+    if (known) return known
     const openPart = (part: string) =>
       open(fileOf(packId, part), 'r').catch((error: unknown) => {
         throw codeOf(error) === 'ENOENT' ? new PackMissing(packId) : error
