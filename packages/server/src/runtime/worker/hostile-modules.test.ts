@@ -86,6 +86,17 @@ describe('a module that means harm', () => {
     assert.equal(await output(FINE), 'fine')
   })
 
+  it('leaves memory behind, which is not held against the next', async () => {
+    const filling = (count: number) =>
+      `const all = []; export default async () => {
+        for (let i = 0; i < ${count}; i++) all.push(new Uint8Array(2 ** 24).fill(1))
+        await new Promise((done) => setTimeout(done, 300))
+        return all.length
+      }`
+    assert.equal(await output(filling(6)), 6)
+    assert.equal(await output(filling(4)), 4)
+  })
+
   it('plays with what its wrapper stands on, and hurts itself alone', async () => {
     for (const code of [
       `Object.prototype.toJSON = () => ({ forged: true }); export default () => 1`,

@@ -100,6 +100,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     }
   }
 
+  /** More than it had before any module asked for some: it is a run's, and would be held against the next. */
+  const hasLeftOver = () => (workerd.memoryMb() ?? 0) > OVERHEAD_MB
+
   function lookAtMemory(): void {
     if ((workerd.memoryMb() ?? 0) > OVERHEAD_MB + memoryMb)
       end({ isGuilty: hasBegun(), error: `It used more than ${memoryMb} MB of memory` })
@@ -126,8 +129,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   function lookAtIdle(): void {
     const now = workerd.cpuMs()
     const worked = now === undefined || cpuMs === undefined ? 0 : now - cpuMs
-    const isTooLarge = (workerd.memoryMb() ?? 0) > OVERHEAD_MB
-    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || isTooLarge || isStuck) {
+    if (performance.now() - idleSince > idleMs || worked > IDLE_CPU_MS || hasLeftOver() || isStuck) {
       house.isLeaving = true
       workerd.kill()
     }
@@ -180,7 +182,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       idleSince = performance.now()
       cpuMs = workerd.cpuMs()
       watchEvery(IDLE_LOOK_MS)
-      if (greed.isGreedy) house.isLeaving = true
+      if (greed.isGreedy || hasLeftOver()) house.isLeaving = true
     },
     end,
   }
