@@ -30,6 +30,7 @@ export const isLoopback = (address: string): boolean => loopback.contains(addres
 
 /** ::ffff:127.0.0.1 is 127.0.0.1, also when it is written ::ffff:7f00:1. */
 export function unmapped(address: string): string {
+  if (!address.startsWith('::')) return address
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (dotted) return dotted
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? []

@@ -125,13 +125,14 @@ const insertOne = prepared((db: Db, row: NewRow) =>
       updated_at: row.updated_at,
     })
     .onConflict((conflict) => conflict.columns(['org_id', 'name']).doNothing())
-    .returningAll(),
+    // Nothing more: what has just been written is known.
+    .returning(['refs_version', 'prunes', 'ref_rules']),
 )
 
 /** Undefined when the organization has a repository of that name. */
 export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> {
-  const [repo] = await insertOne(tx, row)
-  return repo
+  const [made] = await insertOne(tx, row)
+  return made && { ...row, ...made }
 }
 
 export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
