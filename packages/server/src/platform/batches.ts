@@ -3,8 +3,8 @@ import { type Stopwatch, systemStopwatch } from './clock.ts'
 
 /** How long one transaction of many may take: whoever writes meanwhile waits for it. */
 const SHARE_MS = 1.5
-/** To commit takes about as long again, and is not measured. */
-const RESTS = 2
+/** To commit takes longer still, and is not measured; and while the disk is written to, others' commits wait for it. */
+const RESTS = 5
 const LONGEST_REST_MS = 10
 /** To begin and end a transaction takes as long as some rows do. */
 const LEAST = 20
@@ -12,7 +12,7 @@ const MOST = 500
 
 /**
  * For work that goes through very many rows in short transactions, beside everything else: how many rows to take, so
- * that it lasts about its share on this machine, and a rest after each, so that others find it idle half of the time.
+ * that it lasts about its share on this machine, and a rest after each, so that others find it idle most of the time.
  */
 export function createBatches(stopwatch: Stopwatch = systemStopwatch) {
   let size = LEAST
