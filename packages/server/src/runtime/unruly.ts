@@ -3,7 +3,7 @@ const REMEMBERED_MS = 60_000
 /** How far apart processes are started for them meanwhile: a start costs everybody, and so does an end. */
 const REST_MS = 250
 /** After so many, others go first: what just happens now and then is not to be late because of it. */
-const MANY = 10
+const MANY = 4
 const MOST = 10_000
 
 /** Organizations whose runs have lately been ended for what they took: an endless loop, too much memory. */

@@ -11,7 +11,7 @@ const SAID_CHARACTERS = 4_000
 /** workerd closes a connection that has been idle for five seconds. */
 const IDLE_CONNECTION_MS = 3_000
 /** The server comes first, and with it everybody who runs nothing; then those who take little. */
-const NICENESS = { usual: 5, greedy: 19 }
+const NICENESS = { usual: 5, behind: 10, greedy: 19 }
 /** Of processor time, as the kernel counts it. */
 const TICK_MS = 10
 
@@ -71,7 +71,7 @@ export async function startWorkerd({
   })
   if (child.pid !== undefined) {
     setNiceness(child.pid, NICENESS.usual)
-    if (isBehind) setNicenessOfSession(child.pid, NICENESS.usual)
+    if (isBehind) setNicenessOfSession(child.pid, NICENESS.behind)
   }
   let said = ''
   let isOver = false
