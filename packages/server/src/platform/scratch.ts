@@ -38,6 +38,7 @@ export async function claimScratch(parent: string): Promise<Scratch> {
       }
     },
 
-    remove: () => rm(path, { recursive: true, force: true }),
+    // What is just ending may still write there.
+    remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
