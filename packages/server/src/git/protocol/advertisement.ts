@@ -2,7 +2,7 @@
 // It says what `git upload-pack` and `git receive-pack` themselves would say, so either side may take over.
 
 import { type Oid, type RefName, ZERO_OID } from '../names.ts'
-import { compareNames, type RefBlock, type SortedRefs } from './sorted-refs.ts'
+import { compareNames, type RefBlock, type RefRange, type SortedRefs } from './sorted-refs.ts'
 
 /** `peeled` is what an annotated tag finally points to, null for everything else. */
 export interface Ref {
@@ -86,14 +86,14 @@ function* refLines(service: Service, list: RefList): Generator<string> {
   }
   if (service === 'git-upload-pack' && list.headOid) yield line(list.headOid, 'HEAD')
   for (const block of list.refs.blocks) {
-    const [first, ...others] = block
-    if (!capabilities || !first) yield* packetsOf(block, kind)
+    const [first] = block
+    if (!capabilities || !first) yield* packetsOf(whole(block), kind)
     else {
       // The first line says what the server can do.
       yield line(first.oid, first.name)
       const [, ...peeled] = linesOf(first, kind)
       for (const text of peeled) yield frame(text)
-      yield* packetsOf(others, kind)
+      yield* packetsOf({ block, from: 1, to: block.length }, kind)
     }
   }
   if (capabilities && service === 'git-receive-pack') yield line(ZERO_OID, 'capabilities^{}')
@@ -107,12 +107,12 @@ function* lsRefsLines(list: RefList, options: LsRefsOptions): Generator<string> 
     else if (unborn && symrefs) yield frame(`unborn HEAD${target}\n`)
   }
   const kind = peel ? 'with peeled inside' : 'plain'
-  const pieces = prefixes.length === 0 ? list.refs.blocks : refsBelow(list.refs, prefixes)
-  for (const piece of pieces) yield* packetsOf('name' in piece ? [piece] : piece, kind)
+  const ranges = prefixes.length === 0 ? list.refs.blocks.map(whole) : refsBelow(list.refs, prefixes)
+  for (const range of ranges) yield* packetsOf(range, kind)
 }
 
 /** Found, not sought among all: most ask for one branch, and a hostile client for as many as there are refs. */
-function* refsBelow(refs: SortedRefs, prefixes: readonly string[]): Generator<Ref | RefBlock> {
+function* refsBelow(refs: SortedRefs, prefixes: readonly string[]): Generator<RefRange> {
   let last: string | undefined
   for (const prefix of prefixes.toSorted(compareNames)) {
     // What begins with the one before has been listed.
@@ -132,22 +132,34 @@ function linesOf({ name, oid, peeled }: Ref, kind: Kind): string[] {
     : [`${oid} ${name}\n`, `${peeled} ${name}^{}\n`]
 }
 
-/** What was sent of a block, by what its lines say of tags. */
-const sent = new WeakMap<RefBlock, Map<Kind, string>>()
+const whole = (block: RefBlock): RefRange => ({ block, from: 0, to: block.length })
+
+/** What is sent of a block, and where in it each ref starts, and the last one ends. */
+interface BlockText {
+  text: string
+  starts: Uint32Array
+}
+
+/** By what their lines say of tags. */
+const sent: Record<Kind, WeakMap<RefBlock, BlockText>> = {
+  plain: new WeakMap(),
+  'with peeled inside': new WeakMap(),
+  'with peeled beside': new WeakMap(),
+}
 /** What is longer for the names in it is put together each time. */
 const KEPT_LENGTH = 32 * 1024
 
-function* packetsOf(block: RefBlock, asked: Kind): Generator<string> {
-  const kept = sent.get(block) ?? new Map<Kind, string>()
-  // Without a tag they all say the same.
-  const kind = kept.has(asked) || block.some(({ peeled }) => peeled) ? asked : 'plain'
-  const known = kept.get(kind)
-  if (known !== undefined) return yield known
-  const packets = block.flatMap((ref) => linesOf(ref, kind)).map(frame)
-  const text = packets.join('')
-  if (text.length > KEPT_LENGTH) return yield* packets
-  if (block.length > 1) sent.set(block, kept.set(kind, text))
-  yield text
+function* packetsOf({ block, from, to }: RefRange, kind: Kind): Generator<string> {
+  let known = sent[kind].get(block)
+  if (!known) {
+    const packets = block.map((ref) => linesOf(ref, kind).map(frame).join(''))
+    const starts = new Uint32Array(packets.length + 1)
+    for (const [i, packet] of packets.entries()) starts[i + 1] = (starts[i] as number) + packet.length
+    if ((starts[packets.length] as number) > KEPT_LENGTH) return yield* packets.slice(from, to)
+    known = { text: packets.join(''), starts }
+    sent[kind].set(block, known)
+  }
+  yield known.text.slice(known.starts[from], known.starts[to])
 }
 
 const CHUNK_LENGTH = 32 * 1024

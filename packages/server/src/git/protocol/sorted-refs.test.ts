@@ -18,7 +18,8 @@ const move = (name: string, oid: Oid | null): MovedRef => ({
   ref: oid && { name: name as RefName, oid, peeled: null },
 })
 
-const below = (refs: SortedRefs, prefix: string): Ref[] => [...refs.below(prefix)].flat() as Ref[]
+const below = (refs: SortedRefs, prefix: string): Ref[] =>
+  [...refs.below(prefix)].flatMap(({ block, from, to }) => block.slice(from, to))
 
 describe('sorted refs', () => {
   it('are in the order of the bytes of their names', () => {

@@ -13,6 +13,13 @@ export interface MovedRef {
 /** Some that follow each other. What is made from them may be kept by the block. */
 export type RefBlock = readonly Ref[]
 
+/** Of a block those from the one on, up to and without the other. */
+export interface RefRange {
+  block: RefBlock
+  from: number
+  to: number
+}
+
 /** So many are in a block that was just made, and it is made two when they are twice as many. */
 const BLOCK = 256
 
@@ -40,18 +47,15 @@ export class SortedRefs implements Iterable<Ref> {
     return found?.name === name ? found : undefined
   }
 
-  /** Those whose names begin so, by whole blocks where all of a block do. */
-  *below(prefix: string): Generator<Ref | RefBlock, void, undefined> {
+  /** Those whose names begin so. */
+  *below(prefix: string): Generator<RefRange, void, undefined> {
     let at = this.#blockOf(prefix)
     for (let block = this.blocks[at]; block; block = this.blocks[++at]) {
-      const start = placeIn(block, prefix)
-      if (start === 0 && block.at(-1)?.name.startsWith(prefix)) yield block
-      else
-        for (let i = start; i < block.length; i++) {
-          const ref = block[i] as Ref
-          if (!ref.name.startsWith(prefix)) return
-          yield ref
-        }
+      const from = placeIn(block, prefix)
+      const last = block.at(-1)?.name.startsWith(prefix)
+      const to = last ? block.length : search(block, ({ name }) => isBeforeEndOf(name, prefix))
+      if (from < to) yield { block, from, to }
+      if (to < block.length) return
     }
   }
 
@@ -92,6 +96,9 @@ function applied(block: RefBlock, moved: readonly MovedRef[]): Ref[] {
 
 const placeIn = (block: RefBlock, name: string): number =>
   search(block, (ref) => compareNames(ref.name, name) < 0)
+
+const isBeforeEndOf = (name: string, prefix: string): boolean =>
+  compareNames(name, prefix) < 0 || name.startsWith(prefix)
 
 /** How many come first of which it is so, when it is so of none after them. */
 function search<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
