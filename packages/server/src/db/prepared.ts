@@ -13,7 +13,13 @@ class Slot<Values> {
 /** Runs a statement at once, where a database need not be waited for. */
 export interface Direct {
   readOnly: boolean
-  run(sql: string, parameters: readonly unknown[]): unknown[]
+  run(sql: string, parameters: readonly unknown[]): Outcome<unknown>
+}
+
+interface Outcome<Row> {
+  rows: Row[]
+  /** How many rows a statement changed that returns none. */
+  changes?: number
 }
 
 const directs = new WeakMap<object, Direct>()
@@ -30,11 +36,22 @@ export const runDirectly = (on: object, direct: Direct): void => {
 export function prepared<Schema, Values extends object, Row>(
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): (db: Kysely<Schema>, values: Values) => Promise<Row[]> {
-  const slots = new Proxy({} as Values, {
+  const run = compileOnce((db: Kysely<Schema>) => build(db, slotsByName()))
+  return async (db, values) => (await run(db, values)).rows
+}
+
+/** A change of which only the number of rows is asked: to have SQLite return something takes it twice as long. */
+export function preparedChange<Schema, Values extends object>(
+  build: (db: Kysely<Schema>, values: Values) => Compilable,
+): (db: Kysely<Schema>, values: Values) => Promise<number> {
+  const run = compileOnce((db: Kysely<Schema>) => build(db, slotsByName()))
+  return async (db, values) => (await run(db, values)).changes ?? 0
+}
+
+const slotsByName = <Values extends object>(): Values =>
+  new Proxy({} as Values, {
     get: (_values, name) => new Slot<Values>((values) => values[name as keyof Values]),
   })
-  return compileOnce((db) => build(db, slots))
-}
 
 /** Inserts are cut into these sizes, so that there is a statement of each. */
 const BATCHES = [64, 32, 16, 8, 4, 2, 1]
@@ -67,10 +84,11 @@ export function preparedInsert<Schema, Table extends keyof Schema & string, Retu
     const slots = Array.from({ length: size }, (_, i) =>
       Object.fromEntries(columns.map((column) => [column, new Slot<Row[]>((rows) => rows[i]?.[column])])),
     ) as Row[]
-    return compileOnce((db) => {
+    const run = compileOnce((db: Kysely<Schema>) => {
       const insert = db.insertInto(table).values(slots)
       return complete ? complete(insert) : (insert as Compilable<unknown> as Compilable<Returned>)
     })
+    return async (db, rows) => (await run(db, rows)).rows
   }
 
   return async (db, rows) => {
@@ -95,11 +113,11 @@ const isSame = (some: readonly string[], others: readonly string[]): boolean =>
 
 function compileOnce<Schema, Values, Row>(
   build: (db: Kysely<Schema>) => Compilable<Row>,
-): (db: Kysely<Schema>, values: Values) => Promise<Row[]> {
+): (db: Kysely<Schema>, values: Values) => Promise<Outcome<Row>> | Outcome<Row> {
   // One for each dialect; a transaction shares its adapter with the database it is on.
   const compiled = new WeakMap<object, CompiledQuery<Row>>()
 
-  return async (db, values) => {
+  return (db, values) => {
     const { adapter } = db.getExecutor()
     let query = compiled.get(adapter)
     if (!query) {
@@ -109,8 +127,15 @@ function compileOnce<Schema, Values, Row>(
     const parameters = query.parameters.map((value) => (value instanceof Slot ? value.read(values) : value))
     const direct = directs.get(db)
     if (direct && (!direct.readOnly || query.query.kind === 'SelectQueryNode'))
-      return direct.run(query.sql, parameters) as Row[]
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters })
-    return rows
+      return direct.run(query.sql, parameters) as Outcome<Row>
+    return throughKysely(db, { ...query, parameters })
   }
+}
+
+async function throughKysely<Schema, Row>(
+  db: Kysely<Schema>,
+  query: CompiledQuery<Row>,
+): Promise<Outcome<Row>> {
+  const { rows, numAffectedRows } = await db.executeQuery(query)
+  return numAffectedRows === undefined ? { rows } : { rows, changes: Number(numAffectedRows) }
 }

@@ -71,7 +71,30 @@ export function createEventsService({
   newId: NewId
   subscribers?: readonly Subscriber[]
 }) {
+  const rowOf = (scope: EventScope, seq: number, ts: number, event: Omit<NewEvent, 'scope'>) => ({
+    scope,
+    seq,
+    id: newId('evt'),
+    type: event.type,
+    ts,
+    actor_kind: event.actor.kind,
+    actor_id: event.actor.id,
+    credential_id: event.credentialId,
+    subject: event.subject ?? null,
+    payload: event.payload === undefined ? null : JSON.stringify(event.payload),
+    cause: event.cause ? JSON.stringify(event.cause) : null,
+  })
+
   return {
+    /**
+     * Begins the log of what is made in this transaction. Nobody is told: whoever listens to a log comes after its first
+     * event.
+     */
+    async begin(tx: Tx, event: NewEvent): Promise<void> {
+      const first = await store.takeFirstSeq(tx, event.scope)
+      await store.insertEvents(tx, [rowOf(event.scope, first, clock(), event)])
+    },
+
     /** Adds an event to its log, in the transaction of the change it tells of: both are kept, or neither. */
     async append(tx: Tx, event: NewEvent): Promise<void> {
       await this.appendAll(tx, event.scope, [event])
@@ -82,19 +105,7 @@ export function createEventsService({
       if (events.length === 0) return
       const first = await store.takeSeqs(tx, scope, events.length)
       const ts = clock()
-      const rows = events.map((event, i) => ({
-        scope,
-        seq: first + i,
-        id: newId('evt'),
-        type: event.type,
-        ts,
-        actor_kind: event.actor.kind,
-        actor_id: event.actor.id,
-        credential_id: event.credentialId,
-        subject: event.subject ?? null,
-        payload: event.payload === undefined ? null : JSON.stringify(event.payload),
-        cause: event.cause ? JSON.stringify(event.cause) : null,
-      }))
+      const rows = events.map((event, i) => rowOf(scope, first + i, ts, event))
       await store.insertEvents(tx, rows)
       // Whoever listens to a log came after its first event, which made what the log is about.
       if (first === 1) return

@@ -1,6 +1,6 @@
 import type { ActorKind } from '@trellis/contract'
 import type { Selectable, SelectQueryBuilder } from 'kysely'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import { prepared, preparedChange, preparedInsert } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
 interface EventsTable {
@@ -31,6 +31,8 @@ export interface EventTables {
 
 export type EventRow = Selectable<EventsTable>
 
+const FIRST_SEQ = 1
+
 const nextSeqs = prepared((db: Db, { scope, count }: { scope: string; count: number }) =>
   db
     .insertInto('event_counters')
@@ -49,6 +51,16 @@ export async function takeSeqs(tx: Tx, scope: string, count: number): Promise<nu
   const [taken] = await nextSeqs(tx, { scope, count })
   if (!taken) throw new Error('an event counter gave no number')
   return taken.last_seq - count + 1
+}
+
+const firstSeq = preparedChange((db: Db, { scope }: { scope: string }) =>
+  db.insertInto('event_counters').values({ scope, last_seq: FIRST_SEQ }),
+)
+
+/** Begins a log, of what was just made. */
+export async function takeFirstSeq(tx: Tx, scope: string): Promise<number> {
+  await firstSeq(tx, { scope })
+  return FIRST_SEQ
 }
 
 export const insertEvents = preparedInsert<Schema, 'events'>('events')

@@ -1,6 +1,6 @@
 import type { Role } from '@trellis/contract'
 import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, preparedChange } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 /** `team`, or one that an agent or somebody anonymous has to themselves until a person takes it over. */
@@ -172,18 +172,17 @@ export async function isFrozen(tx: Tx, id: string): Promise<boolean> {
   return org?.frozen === 1
 }
 
-const countRepo = prepared((db: Db, { orgId, limit }: { orgId: string; limit: number }) =>
+const countRepo = preparedChange((db: Db, { orgId, limit }: { orgId: string; limit: number }) =>
   db
     .updateTable('orgs')
     .set((eb) => ({ repo_count: eb('repo_count', '+', eb.lit(1)) }))
     .where('id', '=', orgId)
-    .where('repo_count', '<', limit)
-    .returning('id'),
+    .where('repo_count', '<', limit),
 )
 
 /** Counts one repository more; false when that would be more than `limit`. */
 export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boolean> {
-  return (await countRepo(tx, { orgId, limit })).length > 0
+  return (await countRepo(tx, { orgId, limit })) > 0
 }
 
 export async function subtractRepo(tx: Tx, orgId: string, sizeBytes: number): Promise<void> {

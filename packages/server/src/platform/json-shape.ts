@@ -11,6 +11,8 @@ const [BRACKET, BRACE, BRACKET_END, BRACE_END] = [0x5b, 0x7b, 0x5d, 0x7d]
 
 /** What is too much of it. Text that is no JSON may get through, and fails when it is read. */
 export function shapeProblem(text: string, { values, levels }: JsonBounds): string | undefined {
+  // Each takes a character at least.
+  if (text.length < values && text.length <= levels) return undefined
   // There are no more values than brackets, braces and commas, and one.
   let found = 1
   let level = 0

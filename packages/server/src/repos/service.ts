@@ -132,7 +132,7 @@ export function createReposService(deps: ReposDeps) {
     if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
     if (!isCounted)
       throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: limit, projected: limit + 1 })
-    await events.append(tx, {
+    await events.begin(tx, {
       ...by(caller),
       scope: repoScope(repo.id),
       type: 'repo.created',

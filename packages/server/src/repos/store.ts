@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Insertable, Selectable, Updateable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, preparedChange } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
 interface ReposTable {
@@ -107,7 +107,10 @@ export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: Repo
 
 type NewRow = Required<Omit<Insertable<ReposTable>, 'refs_version' | 'prunes' | 'ref_rules'>>
 
-const insertOne = prepared((db: Db, row: NewRow) =>
+/** What no repository begins with otherwise. */
+const AT_FIRST = { refs_version: 0, prunes: 0, ref_rules: null }
+
+const insertOne = preparedChange((db: Db, row: NewRow) =>
   db
     .insertInto('repos')
     .values({
@@ -123,16 +126,14 @@ const insertOne = prepared((db: Db, row: NewRow) =>
       expires_at: row.expires_at,
       created_at: row.created_at,
       updated_at: row.updated_at,
+      ...AT_FIRST,
     })
-    .onConflict((conflict) => conflict.columns(['org_id', 'name']).doNothing())
-    // Nothing more: what has just been written is known.
-    .returning(['refs_version', 'prunes', 'ref_rules']),
+    .onConflict((conflict) => conflict.columns(['org_id', 'name']).doNothing()),
 )
 
 /** Undefined when the organization has a repository of that name. */
 export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> {
-  const [made] = await insertOne(tx, row)
-  return made && { ...row, ...made }
+  return (await insertOne(tx, row)) > 0 ? { ...row, ...AT_FIRST } : undefined
 }
 
 export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>

@@ -19,7 +19,7 @@ export const SHA256 = 'sha256_base64url'
 export interface SqliteResult {
   rows: unknown[]
   /** How many rows a statement changed that returns none. */
-  changes?: bigint
+  changes?: number
 }
 
 interface KeptStatement {
@@ -53,7 +53,7 @@ export class SqliteConnection {
     try {
       const { statement, nameRow } = this.#prepare(sql)
       const values = parameters as SQLInputValue[]
-      if (!nameRow) return { rows: [], changes: BigInt(statement.run(...values).changes) }
+      if (!nameRow) return { rows: [], changes: Number(statement.run(...values).changes) }
       // The types do not know that rows come as arrays.
       return { rows: (statement.all(...values) as unknown as SQLOutputValue[][]).map(nameRow) }
     } catch (cause) {

@@ -103,8 +103,8 @@ class SqliteDriver implements Driver, Direct {
     this.#writer = new SqliteWriter(this.#writing, { onCommitted: () => checkpoints.committed() })
   }
 
-  run(sql: string, parameters: readonly unknown[]): unknown[] {
-    return this.#reading.run(sql, parameters).rows
+  run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    return this.#reading.run(sql, parameters)
   }
 
   async init(): Promise<void> {}
@@ -166,9 +166,9 @@ class SqliteSession implements DatabaseConnection, ConnectionProvider, Direct {
   }
 
   /** Only in a transaction. */
-  run(sql: string, parameters: readonly unknown[]): unknown[] {
+  run(sql: string, parameters: readonly unknown[]): SqliteResult {
     if (!this.#turn) throw new Error('No transaction has begun')
-    return this.#turn.run(sql, parameters).rows
+    return this.#turn.run(sql, parameters)
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
@@ -193,5 +193,5 @@ class SqliteSession implements DatabaseConnection, ConnectionProvider, Direct {
 
 const present = <R>({ rows, changes }: SqliteResult): QueryResult<R> => ({
   rows: rows as R[],
-  ...(changes !== undefined && { numAffectedRows: changes }),
+  ...(changes !== undefined && { numAffectedRows: BigInt(changes) }),
 })

@@ -8,9 +8,8 @@ interface SlowBodies {
   patienceMs: number
 }
 
-/** How the latest request on a connection comes along. */
+/** How a body has come along since it was looked at. */
 interface Progress {
-  request: IncomingMessage
   bytes: number
   since: number
 }
@@ -20,26 +19,28 @@ interface Progress {
  * aside for it for long. While the server itself does not read, nobody is slow.
  */
 export function refuseSlowBodies(server: Server, { bytesPerSecond, patienceMs }: SlowBodies): void {
-  // By connection, not by request: almost every body is here with its headers, and is to cost nothing.
-  const latest = new Map<Socket, Progress>()
+  // Almost every body is here with its headers, and is to cost nothing: looked at are those that are not here soon after.
+  const latest = new Map<Socket, IncomingMessage>()
+  const looked = new WeakMap<IncomingMessage, Progress>()
 
   server.on('request', (request: IncomingMessage) => {
     const { socket } = request
-    const progress = { request, bytes: socket.bytesRead, since: performance.now() }
     if (!latest.has(socket)) socket.once('close', () => latest.delete(socket))
-    latest.set(socket, progress)
+    latest.set(socket, request)
   })
 
   const watch = setInterval(() => {
     const now = performance.now()
-    for (const [socket, progress] of latest) {
-      const { request, bytes, since } = progress
+    for (const [socket, request] of latest) {
       if (isWhole(request)) continue
       const { bytesRead } = socket
+      const before = looked.get(request)
       const isReading = request.readableLength === 0
-      if (isReading && now - since < patienceMs) continue
-      if (isReading && bytesRead - bytes < ((now - since) / 1000) * bytesPerSecond) socket.destroy()
-      else latest.set(socket, { request, bytes: bytesRead, since: now })
+      if (before && isReading) {
+        if (now - before.since < patienceMs) continue
+        if (bytesRead - before.bytes < ((now - before.since) / 1000) * bytesPerSecond) socket.destroy()
+      }
+      looked.set(request, { bytes: bytesRead, since: now })
     }
   }, patienceMs / 4).unref()
   server.once('close', () => clearInterval(watch))
