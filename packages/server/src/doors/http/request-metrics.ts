@@ -1,22 +1,15 @@
-import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Registry } from '../../platform/metrics.ts'
+import { Counter } from 'prom-client'
+import { observe, type Registry } from '../../platform/metrics.ts'
+import { createRequestDurations } from './request-durations.ts'
 
 export type RequestMetrics = ReturnType<typeof createRequestMetrics>
 
 /** How requests go, for Prometheus. */
 export function createRequestMetrics(registry: Registry) {
-  const durations = new Histogram({
-    name: 'trellis_http_request_duration_seconds',
-    help: 'How long requests took, by what they were for and how they ended',
-    labelNames: ['route', 'status'],
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
-    registers: [registry],
-  })
-  const inFlight = new Gauge({
-    name: 'trellis_http_requests_in_flight',
-    help: 'Requests being answered now',
-    registers: [registry],
-  })
+  const durations = createRequestDurations()
+  registry.write(durations.text)
+  let inFlight = 0
+  observe(registry, 'trellis_http_requests_in_flight', 'Requests being answered now', () => inFlight)
   const failures = new Counter({
     name: 'trellis_unexpected_errors_total',
     help: 'Requests that ended in an error nobody foresaw',
@@ -32,24 +25,11 @@ export function createRequestMetrics(registry: Registry) {
     help: 'Large answers given up because their clients did not take them and others needed the memory',
     registers: [registry],
   })
-  // The library finds a series by its labels anew each time; every request is too often for that.
-  const series = new Map<string, Histogram.Internal<'route' | 'status'>>()
-
-  function seriesOf(route: string, status: number) {
-    const key = `${status} ${route}`
-    let found = series.get(key)
-    if (!found) {
-      found = durations.labels(route, String(status))
-      series.set(key, found)
-    }
-    return found
-  }
-
   return {
-    began: () => inFlight.inc(),
+    began: () => void inFlight++,
     ended: (route: string, status: number, ms: number) => {
-      inFlight.dec()
-      seriesOf(route, status).observe(ms / 1000)
+      inFlight--
+      durations.add(route, status, ms / 1000)
     },
     failed: () => failures.inc(),
     connectionRefused: () => refused.inc(),

@@ -23,11 +23,8 @@ export function refuseSlowBodies(server: Server, { bytesPerSecond, patienceMs }:
   const latest = new Map<Socket, IncomingMessage>()
   const looked = new WeakMap<IncomingMessage, Progress>()
 
-  server.on('request', (request: IncomingMessage) => {
-    const { socket } = request
-    if (!latest.has(socket)) socket.once('close', () => latest.delete(socket))
-    latest.set(socket, request)
-  })
+  server.on('connection', (socket: Socket) => socket.once('close', () => latest.delete(socket)))
+  server.on('request', (request: IncomingMessage) => latest.set(request.socket, request))
 
   const watch = setInterval(() => {
     const now = performance.now()
