@@ -50,6 +50,26 @@ describe('the writer of SQLite', () => {
       assert.deepEqual(await database.db.selectFrom('notes').select('id').execute(), [{ id: 'other' }])
     }))
 
+  for (const failing of ['first', 'second', 'third'])
+    it(`keeps the others when the ${failing} of a group fails`, () =>
+      withDatabase(async (database) => {
+        const outcomes = await Promise.allSettled(
+          ['first', 'second', 'third'].map((id) =>
+            database.transact(async (tx) => {
+              await tx.insertInto('notes').values({ id }).execute()
+              if (id === failing) throw new Error('failed')
+            }),
+          ),
+        )
+        const kept = (await database.db.selectFrom('notes').select('id').execute()).map(({ id }) => id)
+        const others = ['first', 'second', 'third'].filter((id) => id !== failing)
+        assert.deepEqual(kept.sort(), others)
+        assert.deepEqual(
+          outcomes.map(({ status }) => status === 'fulfilled'),
+          ['first', 'second', 'third'].map((id) => id !== failing),
+        )
+      }))
+
   it('tells everybody who waits that the database has been closed', { timeout: 300_000 }, () =>
     withDatabase(async (database) => {
       const running = database.transact(async (tx) => {

@@ -14,8 +14,9 @@ interface Group {
 
 /**
  * Lets transactions write one after the other. Those that come in the same turn of the event loop, or wait when one is
- * done, go into the same SQLite transaction, each in a savepoint of its own: it can still be rolled back alone, but the
- * sync, which costs more than everything else, is paid once. Each is told it has committed only when all of them have.
+ * done, go into the same SQLite transaction, each but the first in a savepoint of its own: it can still be rolled back
+ * alone, but the sync, which costs more than everything else, is paid once. Each is told it has committed only when all
+ * of them have.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
@@ -42,7 +43,8 @@ export class SqliteWriter {
         // Whoever waits for the commit hears of its failure; with nobody waiting there is nobody to tell.
         this.#group.committed.promise.catch(() => {})
       }
-      this.#connection.run('savepoint member')
+      // There is nothing before the first that would have to stay.
+      if (this.#group.members > 0) this.#connection.run('savepoint member')
     } catch (error) {
       this.#endTurn(error)
       throw error
@@ -102,12 +104,14 @@ export class WriterTurn {
   readonly #writer: SqliteWriter
   readonly #connection: SqliteConnection
   readonly #group: Group
+  readonly #isFirst: boolean
   #ended = false
 
   constructor(writer: SqliteWriter, connection: SqliteConnection, group: Group) {
     this.#writer = writer
     this.#connection = connection
     this.#group = group
+    this.#isFirst = group.members === 0
   }
 
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
@@ -120,14 +124,14 @@ export class WriterTurn {
 
   /** Resolves when the change is on disk. */
   async commit(): Promise<void> {
-    this.#end('release member')
+    this.#end(...(this.#isFirst ? [] : ['release member']))
     await this.#group.committed.promise
   }
 
   rollback(): void {
     // After a commit that failed there is nothing left to roll back.
     if (this.#ended) return
-    this.#end('rollback to member', 'release member')
+    this.#end(...(this.#isFirst ? ['rollback'] : ['rollback to member', 'release member']))
   }
 
   #end(...statements: string[]): void {
