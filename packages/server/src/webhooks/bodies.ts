@@ -63,13 +63,13 @@ export function createBodies({
   }
 
   return {
-    /** The body to send; nothing when there is none, and the delivery has ended. */
+    /** The body to send, and what it counts for in its line; nothing when there is none, and the delivery has ended. */
     async ensure(
       webhook: WebhookRow,
       delivery: DueDelivery,
       signal: AbortSignal,
-    ): Promise<{ body?: string; pauseMs?: number }> {
-      if (delivery.made === 1) return { body: delivery.body }
+    ): Promise<{ ready?: { body: string; bytes: number }; pauseMs?: number }> {
+      if (delivery.made === 1) return { ready: { body: delivery.body, bytes: delivery.bytes } }
       const made = await make(webhook, delivery, signal)
       if ('pauseMs' in made) return made
       return database.transact(async (tx) => {
@@ -79,8 +79,9 @@ export function createBodies({
         }
         const { body } = made
         const message = { id: randomUUIDv7(), body, digest: sha256(body), created_at: clock() }
-        const kept = await bodyStore.keepBody(tx, delivery, { message, bytes: bytesOfDelivery(body) })
-        return kept ? { body } : {}
+        const bytes = bytesOfDelivery(body)
+        const kept = await bodyStore.keepBody(tx, delivery, { message, bytes })
+        return kept ? { ready: { body, bytes } } : {}
       })
     },
   }

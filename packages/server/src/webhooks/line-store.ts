@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql, type Updateable } from 'kysely'
 import { isNoLivingWorker } from '../background/workers.ts'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import { prepared, preparedChange, preparedInsert } from '../db/prepared.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { Database, Db, Schema, Tx } from '../schema.ts'
 import type { DeliveryRow, LineRow, WebhookTables } from './store.ts'
@@ -272,8 +272,8 @@ export interface Outcome {
   deliveredAt: number | null
 }
 
-/** Gives what it changed: only what is still pending, which may have been dropped meanwhile. */
-export const recordOutcome = prepared((tx: Db, outcome: Outcome) =>
+/** Gives how many it changed: one, or none when it is not pending any more: it may have been dropped meanwhile. */
+export const recordOutcome = preparedChange((tx: Db, outcome: Outcome) =>
   tx
     .updateTable('webhook_deliveries')
     .set((eb) => ({
@@ -287,17 +287,19 @@ export const recordOutcome = prepared((tx: Db, outcome: Outcome) =>
       delivered_at: outcome.deliveredAt,
     }))
     .where('id', '=', outcome.id)
-    .where('status', '=', sql.lit('pending'))
-    .returning(['webhook_id', 'status', 'bytes']),
+    .where('status', '=', sql.lit('pending')),
+)
+
+const subtractBytes = preparedChange((tx: Db, { webhookId, bytes }: { webhookId: string; bytes: number }) =>
+  tx
+    .updateTable('webhook_lines')
+    .set((eb) => ({ pending_bytes: eb('pending_bytes', '-', bytes) }))
+    .where('webhook_id', '=', webhookId),
 )
 
 /** Takes what has ended out of what waits in a line. */
 export async function subtractPending(tx: Tx, webhookId: string, bytes: number): Promise<void> {
-  await tx
-    .updateTable('webhook_lines')
-    .set((eb) => ({ pending_bytes: eb('pending_bytes', '-', bytes) }))
-    .where('webhook_id', '=', webhookId)
-    .execute()
+  await subtractBytes(tx, { webhookId, bytes })
 }
 
 export async function measureBacklog(q: Db): Promise<{ pending: number; oldest: number | null }> {

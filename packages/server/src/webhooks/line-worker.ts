@@ -84,9 +84,10 @@ async function deliver(
   try {
     for (const delivery of due) {
       if (!hold.isHeld() || hold.isStopping() || !isFresh()) return {}
-      const { body, pauseMs } = await bodies.ensure(webhook, delivery, hold.abort)
+      const { ready, pauseMs } = await bodies.ensure(webhook, delivery, hold.abort)
       if (pauseMs !== undefined) return { pauseMs }
-      if (body === undefined) continue
+      if (!ready) continue
+      const { body, bytes } = ready
       // To make it may have taken long.
       if (delivery.made === 0 && !isFresh()) return {}
       const headers = {
@@ -95,7 +96,7 @@ async function deliver(
         ...sign({ id: delivery.id, now: clock(), body }),
       }
       const attempt = await transport.post({ url: webhook.url, headers, body }, hold.abort)
-      const report = judge(deps, { webhook, delivery, attempt, failingSince: since })
+      const report = judge(deps, { webhook, delivery, bytes, attempt, failingSince: since })
       const { status } = report.outcome
       metrics.attempted(status === 'pending' ? 'retry' : status, attempt.durationMs)
       recorder.record(report)
@@ -114,11 +115,13 @@ function judge(
   {
     webhook,
     delivery,
+    bytes,
     attempt,
     failingSince,
   }: {
     webhook: store.WebhookRow
     delivery: lines.DueDelivery
+    bytes: number
     attempt: Attempt
     failingSince: number | null
   },
@@ -132,6 +135,7 @@ function judge(
     : null
   return {
     webhookId: webhook.id,
+    bytes,
     failingSince: delivered
       ? failingSince === null
         ? undefined

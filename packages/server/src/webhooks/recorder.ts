@@ -5,6 +5,8 @@ import * as lines from './line-store.ts'
 export interface Report {
   outcome: lines.Outcome
   webhookId: string
+  /** What the delivery counts for in its line while it is pending. */
+  bytes: number
   /** Set when the receiver began to fail, null when it works again, undefined when nothing changed. */
   failingSince?: number | null | undefined
 }
@@ -27,9 +29,11 @@ export function createRecorder({ database }: { database: Database }) {
     if (reports.length === 0) return
     await database.transact(async (tx) => {
       const ended = new Map<string, number>()
-      for (const { outcome } of reports)
-        for (const { webhook_id, status, bytes } of await lines.recordOutcome(tx, outcome))
-          if (status !== 'pending') ended.set(webhook_id, (ended.get(webhook_id) ?? 0) + bytes)
+      for (const { outcome, webhookId, bytes } of reports) {
+        const isRecorded = (await lines.recordOutcome(tx, outcome)) > 0
+        if (isRecorded && outcome.status !== 'pending')
+          ended.set(webhookId, (ended.get(webhookId) ?? 0) + bytes)
+      }
       for (const [webhookId, bytes] of ended) await lines.subtractPending(tx, webhookId, bytes)
       for (const { webhookId, failingSince } of reports)
         if (failingSince !== undefined) await lines.updateLine(tx, webhookId, { failing_since: failingSince })
