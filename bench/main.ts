@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
 import { commitsAlone, commitsAtOnce, tagsCreate } from './commits.ts'
 import { daemonLateness } from './daemons.ts'
@@ -10,7 +11,8 @@ import { pushToFirstLine } from './first-line.ts'
 import { closeStage, coldClone, fork, lsRemote, noopFetch, parallelClones, smallPush } from './git.ts'
 import { growthBranches, growthDeliveries, growthRefs, growthRepos } from './growth.ts'
 import { commitsList } from './history.ts'
-import type { Row } from './measure.ts'
+import { takeLoopDelayMs } from './loop-delay.ts'
+import { median, milliseconds, type Row } from './measure.ts'
 import { objectReads } from './objects.ts'
 import { promotions } from './promotions.ts'
 import { firstPush, largePush } from './pushes.ts'
@@ -24,7 +26,7 @@ import { fanOutTo0, fanOutTo10, fanOutTo100, madeDeliveries, webhookDeliveries }
 import { workerColdModule, workerColdProcess, workerWarm } from './worker.ts'
 import { zoo } from './zoo.ts'
 
-/** `npm run bench [name …]` runs all of these, or the ones named. */
+/** Each stands for itself: undefined where the machine lacks what it is measured against. */
 const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'repos-create': reposCreate,
   'repos-list': reposList,
@@ -72,49 +74,89 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   ...promotions,
 }
 
-const wanted = process.argv.slice(2)
+const { positionals: wanted, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: 'string', default: '1' }, help: { type: 'boolean', short: 'h', default: false } },
+})
+if (flags.help) {
+  console.log(
+    `npm run bench -- [--runs <times>] [name …]\n\nMeasures everything, or what is named, in so many runs: ${Object.keys(benchmarks).join(', ')}`,
+  )
+  process.exit()
+}
+const runs = Number(flags.runs)
+if (!(Number.isInteger(runs) && runs > 0)) throw new Error('--runs is a number of runs, from 1 on')
 for (const name of wanted)
   if (!(name in benchmarks))
     throw new Error(`no benchmark ${name}; there are ${Object.keys(benchmarks).join(', ')}`)
 
-const rows: Row[] = []
-try {
-  for (const [name, benchmark] of Object.entries(benchmarks)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
-    process.stderr.write(`${name} …\n`)
-    try {
-      const row = await benchmark()
-      if (row) rows.push(row)
-      else
-        process.stderr.write(
-          `${name} left out: it needs nginx and fcgiwrap, or bubblewrap (apt-get install nginx fcgiwrap bubblewrap)\n`,
-        )
-    } catch (error) {
-      // The others are still worth their time.
-      process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
-      process.exitCode = 1
+/** What several runs gave. */
+interface Measured {
+  row: Row
+  ratios: number[]
+  loopDelayMs: number
+}
+
+const measured = new Map<string, Measured>()
+
+async function measure(name: string, benchmark: () => Promise<Row | undefined>): Promise<void> {
+  process.stderr.write(`${name} …\n`)
+  try {
+    await takeLoopDelayMs()
+    const row = await benchmark()
+    const loopDelayMs = await takeLoopDelayMs()
+    if (!row) {
+      process.stderr.write(
+        `${name} left out: it needs nginx and fcgiwrap, or bubblewrap (apt-get install nginx fcgiwrap bubblewrap)\n`,
+      )
+      return
     }
+    const before = measured.get(name)
+    measured.set(name, {
+      row,
+      ratios: [...(before?.ratios ?? []), row.ratio],
+      loopDelayMs: Math.max(before?.loopDelayMs ?? 0, loopDelayMs),
+    })
+  } catch (error) {
+    // The others are still worth their time.
+    process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
+    process.exitCode = 1
   }
+}
+
+try {
+  for (let run = 0; run < runs; run++)
+    for (const [name, benchmark] of Object.entries(benchmarks))
+      if (wanted.length === 0 || wanted.includes(name)) await measure(name, benchmark)
 } finally {
   await closeStage()
   await closeBenchPostgres()
 }
 
+const rows = [...measured.values()].map(({ row, ratios, loopDelayMs }) => ({
+  ...row,
+  ratio: median(ratios),
+  ratios: ratios.toSorted((a, b) => a - b),
+  loopDelayMs,
+}))
+const times = (ratio: number | undefined) => `${ratio?.toFixed(2)}×`
 console.table(
   Object.fromEntries(
-    rows.map(({ work, peer, ours, theirs, ratio, goal }) => [
+    rows.map(({ work, peer, ours, theirs, ratio, ratios, goal, loopDelayMs }) => [
       work,
       {
         ours,
         peer,
         theirs,
-        ratio: `${ratio.toFixed(2)}×`,
+        ratio: times(ratio),
+        ...(runs > 1 && { from: times(ratios[0]), to: times(ratios.at(-1)) }),
         goal: goal === undefined ? '' : `≥ ${goal}×`,
         met: goal === undefined ? '' : ratio >= goal ? 'yes' : 'no',
+        'loop p99': loopDelayMs > 0 ? milliseconds(loopDelayMs) : '',
       },
     ]),
   ),
 )
 await mkdir('bench/results', { recursive: true })
 const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version }
-await writeFile('bench/results/latest.json', `${JSON.stringify({ machine, rows }, null, 2)}\n`)
+await writeFile('bench/results/latest.json', `${JSON.stringify({ machine, runs, rows }, null, 2)}\n`)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { watchLoop } from './loop-delay.ts'
 
 export interface Running {
   url: string
@@ -40,7 +41,7 @@ export interface Trellis extends Running {
 /** A Trellis with its defaults, in a directory of its own, but for the limits that a benchmark would run into. */
 export async function runTrellis(postgres?: string): Promise<Trellis> {
   const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
-  const running = await runScript('packages/server/src/main.ts', {
+  const script = await runScript('packages/server/src/main.ts', {
     env: {
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: data,
@@ -54,6 +55,7 @@ export async function runTrellis(postgres?: string): Promise<Trellis> {
       TRELLIS_RECORD_MAX_ROWS: '10000000',
     },
   })
+  const running = watchLoop(script)
   return {
     ...running,
     data,
