@@ -32,7 +32,7 @@ export async function visit({
   port: number
   restMs: number
   isWanted(): boolean
-  next(): string
+  next(): string | Buffer
 }): Promise<number[]> {
   const times: number[] = []
   let sent: number | undefined
@@ -57,20 +57,32 @@ export function post(path: string, body: unknown, headers: Record<string, string
 }
 
 export function request(method: string, path: string, headers: Record<string, string>, body = ''): string {
-  const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const lines = Object.entries({ host: 'localhost', ...headers, ...length }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  )
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+  const length: Record<string, string> =
+    method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return `${headOf(method, path, { ...headers, ...length })}${body}`
 }
 
-function drive(port: number, next: () => string | undefined | Promise<string | undefined>): Promise<number> {
+export function postBytes(path: string, headers: Record<string, string>, body: Buffer): Buffer {
+  const head = headOf('POST', path, { ...headers, 'content-length': String(body.length) })
+  return Buffer.concat([Buffer.from(head), body])
+}
+
+function headOf(method: string, path: string, headers: Record<string, string>): string {
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
+}
+
+type Bytes = string | Buffer | undefined
+
+function drive(port: number, next: () => Bytes | Promise<Bytes>): Promise<number> {
   return new Promise((resolve, reject) => {
     let answered = 0
     let reader = new AnswerReader()
     const send = async () => {
       const asked = next()
-      const bytes = typeof asked === 'object' ? await asked : asked
+      const bytes = asked instanceof Promise ? await asked : asked
       if (bytes !== undefined) socket.write(bytes)
       else socket.end(() => resolve(answered))
     }

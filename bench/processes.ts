@@ -39,9 +39,16 @@ export interface Trellis extends Running {
 }
 
 /** A Trellis with its defaults, in a directory of its own, but for the limits that a benchmark would run into. */
-export async function runTrellis(postgres?: string): Promise<Trellis> {
+export async function runTrellis({
+  postgres,
+  script: path = 'packages/server/src/main.ts',
+}: {
+  postgres?: string
+  /** That of another version. */
+  script?: string
+} = {}): Promise<Trellis> {
   const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
-  const script = await runScript('packages/server/src/main.ts', {
+  const script = await runScript(path, {
     env: {
       TRELLIS_LISTEN: '127.0.0.1:0',
       TRELLIS_DATA: data,

@@ -110,6 +110,6 @@ async function signUp({ url }: Trellis): Promise<{ authorization: string }> {
 export const promotions = {
   'beside-promotion': besidePromotion('SQLite', runTrellis),
   'beside-promotion-postgres': besidePromotion('PostgreSQL', async () =>
-    runTrellis(await createBenchPostgres()),
+    runTrellis({ postgres: await createBenchPostgres() }),
   ),
 }
