@@ -49,6 +49,8 @@ interface Surroundings {
   base: Oid | null
   /** Whether no ref leads to this commit, if that is known. */
   isNew(commit: Oid): boolean
+  /** Whether a history that comes to this commit, or to its first one and so to null, left that of the base there. */
+  leftBaseAt?(commit: Oid | null): Promise<boolean>
 }
 
 const NOTHING_KNOWN: Surroundings = { base: null, isNew: () => false }
@@ -124,25 +126,28 @@ interface StraightMove {
 
 /**
  * A branch that moved straight ahead by a few commits, with few directories changed; or a new one that is as far ahead of
- * the default branch, or of nothing where there is none.
+ * where it left the default branch, or of nothing.
  */
 async function readStraightMove(
   objects: TipReader,
   { before, after }: BranchUpdate,
-  { base, isNew }: Surroundings,
+  { base, isNew, leftBaseAt }: Surroundings,
 ): Promise<StraightMove | undefined> {
   const start = before ?? base
-  const startCommit = start === null ? undefined : await objects.findCommit(start)
-  if (start && !startCommit) return undefined
   const trees: Oid[] = []
   let next: Oid | null = after
   while (next !== start) {
+    if (!before && (next === null || !isNew(next))) {
+      if (await leftBaseAt?.(next)) break
+      return undefined
+    }
     const commit: Commit | undefined = next ? await objects.findCommit(next) : undefined
     if (!commit || commit.parents.length > 1 || trees.length === MAX_STRAIGHT_COMMITS) return undefined
-    if (!before && next && !isNew(next)) return undefined
     trees.push(commit.tree)
     next = commit.parents[0] ?? null
   }
+  const startCommit = next === null ? undefined : await objects.findCommit(next)
+  if (next && !startCommit) return undefined
   const startTree = startCommit?.tree ?? null
   const tip = trees[0] ?? startTree
   const changed = tip && (await readChanges(objects, { before: startTree, after: tip }))

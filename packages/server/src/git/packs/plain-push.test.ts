@@ -152,6 +152,44 @@ describe('a push of plain objects', () => {
   })
 })
 
+describe('a push of a new branch', () => {
+  const factsByGit = (pack: Buffer, after: Oid, base: Oid) =>
+    withQuarantine(server.repo, join(server.root, 'quarantine'), async (inside) => {
+      await ingestPack(inside, { pack: whole(pack) })
+      return gatherFacts(inside, { before: null, after }, { base })
+    })
+
+  async function judge(objects: readonly Made[], base: Oid) {
+    const created = { before: null, after: idOf(objects[0] as Made) }
+    const pack = await packOf(objects)
+    const here = (await readHere(pack, created, base))?.described.facts.get(created)
+    return { here, git: await factsByGit(pack, created.after, base) }
+  }
+
+  it('is described as git describes it where it left the default branch earlier, or never was on it', async () => {
+    const later = server.commit({ 'a.txt': 'a\n', 'dir/b.txt': 'b\n', 'c.txt': 'c\n' }, tip)
+    server.git(['update-ref', 'refs/heads/main', later])
+    try {
+      const left = await judge(withTree(plainTree), later)
+      assert.deepEqual(left.here, left.git)
+      const root = `tree ${idOf(plainTree)}\nauthor ${PERSON}\ncommitter ${PERSON}\n\nMessage\n`
+      const apart = await judge(withCommit(root), later)
+      assert.deepEqual(apart.here, apart.git)
+      assert.deepEqual(apart.here?.changedPaths, ['file'])
+    } finally {
+      server.git(['update-ref', 'refs/heads/main', tip])
+    }
+  })
+
+  it('is left to git where it goes on from a commit that the default branch has not', async () => {
+    const forgotten = server.commit({ 'x.txt': 'x\n' }, tip)
+    const text = `${headed(idOf(plainTree)).replace(tip, forgotten)}\nMessage\n`
+    const { here, git } = await judge(withCommit(text), tip)
+    assert.equal(here, undefined)
+    assert.equal(git.commitCount, 2)
+  })
+})
+
 describe('a push of objects that git refuses', () => {
   const tree = idOf(plainTree)
   const person = (line: string) => withCommit(`${headed(tree, '', line)}\nMessage\n`)

@@ -7,6 +7,7 @@ import { formatTree, type ObjectType, oidOf, parseCommit, parseTree } from '../o
 import { arePlainAttributes, linksOfPlain } from '../objects/plain-objects.ts'
 import { type BranchUpdate, type Described, describeUpdates, type TipReader } from '../objects/push-facts.ts'
 import type { ObjectReader } from '../objects/reader.ts'
+import { createWalks } from '../objects/walk/walks.ts'
 import { type PackedObject, readSmallPack } from './small-pack.ts'
 
 const MAX_BASE_BYTES = 512 * 1024
@@ -33,7 +34,12 @@ export async function readPlainPush<Update extends BranchUpdate>(
     oids: updates.map(({ after }) => after),
     updates,
     // Nothing in the pack was there before.
-    surroundings: { base, isNew: (oid) => brought.has(oid) },
+    surroundings: {
+      base,
+      isNew: (oid) => brought.has(oid),
+      leftBaseAt: async (oid) =>
+        oid === null || (base !== null && (await createWalks(stored).isAncestor(oid, base)) === true),
+    },
   })
   const isUnderstood = updates.every(
     (update) => described.facts.has(update) && described.whole.has(update.after),
