@@ -16,7 +16,7 @@ interface Import {
 const imports = readImports()
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
 /** Every folder that brings a module, and what all of them speak of. */
-const domains = ['access', ...globSync('*/module.ts', { cwd: SERVER }).map((path) => dirname(path))]
+const domains = [...globSync('*/module.ts', { cwd: SERVER }).map((path) => dirname(path))]
 
 /** What doors and domains speak of together: callers, and the errors of protocols that are not ours. */
 const isVocabulary = (file: string) =>

@@ -1,4 +1,5 @@
 import { agents } from './agents.ts'
+import { credentials } from './credentials.ts'
 import { daemons } from './daemons.ts'
 import { events } from './events.ts'
 import { extensions } from './extensions.ts'
@@ -30,6 +31,7 @@ export type Contract = {
   members: typeof members
   invitations: typeof invitations
   keys: typeof keys
+  credentials: typeof credentials
   tokens: typeof tokens
   repos: typeof repos
   git: typeof git
@@ -50,6 +52,7 @@ export const contract: Contract = {
   members,
   invitations,
   keys,
+  credentials,
   tokens,
   repos,
   git,

@@ -1,5 +1,6 @@
 export * from './agents.ts'
 export * from './contract.ts'
+export * from './credentials.ts'
 export * from './daemon.ts'
 export * from './daemons.ts'
 export * from './errors.ts'

@@ -52,7 +52,9 @@ export const keys = {
     .input(
       z.object({
         name: DisplayName,
-        scopes: Scopes.optional().describe('Those of the credential that makes it, when left out.'),
+        scopes: Scopes.optional().describe(
+          'Those of the credential that makes it, when left out, but for `account`, which has to be named. Sessions and keys with `account` can give it.',
+        ),
         expiresAt: ExpiresAt.optional().describe(
           'Unix milliseconds. When left out, or null, it ends with the credential that makes it, or never.',
         ),

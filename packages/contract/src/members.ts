@@ -57,6 +57,13 @@ export const members = {
       z.object({
         orgSlug: OrgSlug,
         email: z
+  makeOwner: operation('/members/makeOwner', {
+    summary: 'Make a member an owner of the organization; owners only',
+    tag,
+    needs: 'org:admin',
+  })
+    .input(z.object({ orgSlug: OrgSlug, userId: UserId }))
+    .output(Member),
           .email()
           .max(254)
           .meta({ examples: ['ana@example.com'] }),

@@ -79,8 +79,20 @@ export const AccessScope = z
 export type AccessScope = z.infer<typeof AccessScope>
 
 export const Scope = z
-  .enum(['repo:read', 'repo:write', 'repo:admin', 'org:read', 'org:admin', 'keys:read', 'keys:write', '*'])
-  .describe('What a credential may do. Each level includes the ones before it in its family; `*` is all.')
+  .enum([
+    'repo:read',
+    'repo:write',
+    'repo:admin',
+    'org:read',
+    'org:admin',
+    'keys:read',
+    'keys:write',
+    'account',
+    '*',
+  ])
+  .describe(
+    'What a credential may do. Each level includes the ones before it in its family; `*` is all of these. A key with `account` may do it in every organization its maker is in, named by `Trellis-Org`; `*` does not include that.',
+  )
 export type Scope = z.infer<typeof Scope>
 
 export const ActorKind = z.enum(['user', 'anonymous', 'system', 'agent', 'mcp'])

@@ -16,7 +16,7 @@ export interface OperationMeta extends Record<string, unknown> {
   /** No credential is looked at, so one that has run out changes nothing. */
   ignoresCredential?: boolean
   /** The power the caller needs, on the repository or organization the input addresses. */
-  needs?: Exclude<Scope, '*'>
+  needs?: Exclude<Scope, '*' | 'account'>
   /** How large the body may be: as any JSON, or with files in it. */
   body: 'json' | 'commit'
 }

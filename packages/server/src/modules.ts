@@ -1,4 +1,5 @@
 import { together } from './access/endings.ts'
+import { createAccessModule } from './access/module.ts'
 import { createAgentsModule } from './agents/module.ts'
 import { createAnonymousModule } from './anonymous/module.ts'
 import { periodic } from './background/periodic.ts'
@@ -123,6 +124,7 @@ export async function createModules({
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
   const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
+  const accessModule = createAccessModule({ ...shared, orgs })
   const remains = [
     ...createRunRemains({ events, transitions }),
     ...codeRemains,
@@ -193,6 +195,7 @@ export async function createModules({
     peopleModule,
     reposModule,
     eventsModule,
+    accessModule,
     codeModule,
     tokensModule,
     anonymousModule,

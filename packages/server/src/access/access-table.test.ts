@@ -34,6 +34,8 @@ const scopePowers: Record<Scope, Power[]> = {
   'org:admin': ['org:read', 'org:admin'],
   'keys:read': ['keys:read'],
   'keys:write': ['keys:read', 'keys:write'],
+  // Says where the others hold.
+  account: [],
   '*': rolePowers.owner,
 }
 
@@ -69,6 +71,8 @@ interface Row {
   input(world: World, caller: CallerKind): unknown
   /** Where the power depends on the input, or the contract leaves it open. */
   needs?: Power
+  /** For every credential, whatever it may do. */
+  open?: true
   /** Asks for the scope alone, whatever the role. */
   anyRole?: true
   ownersOnly?: true
@@ -101,6 +105,10 @@ const rows: Record<string, Row> = {
   '/members/setRole': {
     input: ({ acme }) => ({ orgSlug, userId: acme.member.userId, role: 'member' }),
   },
+  '/members/makeOwner': {
+    input: ({ acme }) => ({ orgSlug, userId: acme.owner.userId }),
+    ownersOnly: true,
+  },
   '/members/list': { input: () => ({ orgSlug }) },
   '/members/invite': { input: () => ({ orgSlug, email: `${fresh('guest')}@example.com` }) },
   // To leave needs org:read; to remove somebody else needs more.
@@ -119,6 +127,7 @@ const rows: Record<string, Row> = {
     needs: 'org:admin',
     hides: '404 INVITATION_NOT_FOUND',
   },
+  '/credentials/self': { input: () => ({}), open: true },
   '/keys/list': { input: () => ({}) },
   '/keys/create': { input: (_, { scopes }) => ({ name: 'made', scopes: scopes ?? ['keys:read'] }) },
   '/keys/update': {
@@ -317,6 +326,7 @@ function expected(path: string, kind: CallerKind): string {
   if (admission === 'anyone' && (kind.is === 'nobody' || !row.needs)) return passes
   if (admission === 'session') return kind.is === 'session' ? passes : '403 FORBIDDEN scope_missing'
 
+  if (row.open) return passes
   const needs = row.needs ?? declared
   if (!needs) throw new Error(`${path} declares no power: the table has to say what it needs`)
   const fromRole = row.anyRole || rolePowers[kind.role ?? 'member'].includes(needs)
@@ -353,6 +363,9 @@ async function kindsOfCaller(world: World): Promise<CallerKind[]> {
     (await app.client(person.token, orgSlug).keys.create({ name: 'kind', scopes })).secret
   const token = async (name: string, scope: 'read' | 'write') =>
     (await inAcme.tokens.create({ name, scope })).secret
+
+  const followingKey = async (person: Person) =>
+    (await app.client(person.token).keys.create({ name: 'kind', scopes: ['*', 'account'] })).secret
 
   const expiring = await inAcme.keys.create({ name: 'expiring', expiresAt: app.now() + 60_000 })
   const shortLived = await inAcme.tokens.create({ name: 'target', ttlSeconds: 60 })
@@ -482,6 +495,20 @@ async function kindsOfCaller(world: World): Promise<CallerKind[]> {
     },
 
     await ofKey("an owner's key with *", ['*']),
+    {
+      title: "an owner's key from elsewhere that follows its maker",
+      options: { token: await followingKey(owner), org: orgSlug },
+      is: 'key',
+      role: 'owner',
+      scopes: ['*', 'account'],
+      person: owner,
+    },
+    {
+      title: "an outsider's key that follows its maker",
+      options: { token: await followingKey(stray), org: orgSlug },
+      is: 'key',
+      actsAbroad: true,
+    },
     await ofKey("an admin's key with *", ['*'], admin, 'admin'),
     await ofKey("a member's key with *", ['*'], member, 'member'),
     ...(await Promise.all(

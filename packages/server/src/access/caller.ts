@@ -42,14 +42,25 @@ export const actingOrg = (row: { id: string; slug: string; frozen: number; kind:
 export const can = ({ role, scopes }: Caller, power: Power): boolean =>
   rolePowers(role).has(power) && scopePowers(scopes).has(power)
 
+/** Whether it stands for the person wherever they are a member, and not for them in one organization alone. */
+export const followsPerson = ({ credential, scopes }: Caller): boolean =>
+  credential.kind === 'session' || (credential.kind === 'key' && scopes.includes('account'))
+
 /** The one place where power is refused. */
 export function requirePower(caller: Caller, power: Power): void {
-  if (!rolePowers(caller.role).has(power)) throw forbidden('insufficient_role')
-  if (!scopePowers(caller.scopes).has(power)) throw forbidden('scope_missing')
+  if (!rolePowers(caller.role).has(power))
+    throw forbidden('insufficient_role', `This needs ${power}, which the role ${caller.role} does not give`)
+  requireScope(caller, power)
+}
+
+export function requireScope({ scopes }: Caller, power: Power): void {
+  if (!scopePowers(scopes).has(power))
+    throw forbidden('scope_missing', `The credential of this request lacks the scope ${power}`)
 }
 
 export function requireOwner(caller: Caller): void {
-  if (caller.role !== 'owner') throw forbidden('insufficient_role')
+  if (caller.role !== 'owner')
+    throw forbidden('insufficient_role', `Only an owner may do this, and the caller's role is ${caller.role}`)
 }
 
 export function requireThawed({ org }: Caller): void {

@@ -222,3 +222,34 @@ export const anonymousCaller = (id: string, org: ActingOrg): Caller => ({
   // They are known as long as they have repositories; what they make ends with the repository it is for.
   expiresAt: null,
 })
+
+/** What is known of a credential that a request with it need not know: when this one ends, and what it opens. */
+export async function findCredentialFacts(
+  db: Db,
+  { kind, id }: Caller['credential'],
+): Promise<{ expiresAt?: number | undefined; repo?: string | undefined }> {
+  if (kind === 'session') {
+    const session = await db
+      .selectFrom('sessions')
+      .select('expires_at')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return { expiresAt: session && new Date(session.expires_at).getTime() }
+  }
+  if (kind === 'agent') {
+    const token = await db
+      .selectFrom('agent_tokens')
+      .select('expires_at')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return { expiresAt: token?.expires_at }
+  }
+  if (kind !== 'token') return {}
+  const token = await db
+    .selectFrom('repo_tokens')
+    .innerJoin('repos', 'repos.id', 'repo_tokens.repo_id')
+    .select('repos.name')
+    .where('repo_tokens.id', '=', id)
+    .executeTakeFirst()
+  return { repo: token?.name }
+}

@@ -1,7 +1,10 @@
 import type { Role, Scope } from '@trellis/contract'
 
-/** One thing a caller may do. A scope other than `*` names the power it gives, and with it the lesser ones. */
-export type Power = Exclude<Scope, '*'>
+/**
+ * One thing a caller may do. A scope other than `*` names the power it gives, and with it the lesser ones; `account` gives
+ * none, it says where the others hold.
+ */
+export type Power = Exclude<Scope, '*' | 'account'>
 
 const includes: Record<Power, readonly Power[]> = {
   'repo:read': ['repo:read'],
@@ -24,7 +27,9 @@ const roles: Record<Role, ReadonlySet<Power>> = {
 export const rolePowers = (role: Role): ReadonlySet<Power> => roles[role]
 
 export const scopePowers = (scopes: readonly Scope[]): ReadonlySet<Power> =>
-  scopes.includes('*') ? everything : expand(scopes as readonly Power[])
+  scopes.includes('*') ? everything : expand(scopes.filter(isPower))
+
+const isPower = (scope: Scope): scope is Power => Object.hasOwn(includes, scope)
 
 function expand(powers: readonly Power[]): ReadonlySet<Power> {
   return new Set(powers.flatMap((power) => includes[power]))

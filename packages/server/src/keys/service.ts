@@ -1,5 +1,5 @@
 import type { ApiKey, NewApiKey, Scope } from '@trellis/contract'
-import { type Caller, requirePower } from '../access/caller.ts'
+import { type Caller, followsPerson, requirePower } from '../access/caller.ts'
 import { outlives, requireEndWithin } from '../access/lifetimes.ts'
 import { type Power, scopePowers } from '../access/powers.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
@@ -27,9 +27,12 @@ interface NewKey {
   expiresAt?: number | null | undefined
 }
 
+/** The scope by which a key follows its maker. */
+const ACCOUNT = 'account'
+
 export type KeysService = ReturnType<typeof createKeysService>
 
-/** API keys: a person's own, each for one organization. */
+/** API keys: a person's own, each made in one organization and for that alone, unless it follows its maker. */
 export function createKeysService({ database, events, orgs, clock, newId, limits }: KeysDeps) {
   const ownerOf = ({ org, actor }: Caller): store.KeyOwner => ({ orgId: org.id, userId: actor.id })
 
@@ -76,7 +79,7 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
       const expiresAt = input.expiresAt ?? caller.expiresAt
       requireEndWithin(caller, expiresAt, 'expiresAt')
       requirePower(caller, 'keys:write')
-      const scopes = input.scopes ?? caller.scopes
+      const scopes = input.scopes ?? caller.scopes.filter((scope) => scope !== ACCOUNT)
       requireNoMoreThanOwn(caller, scopes)
       const owner = ownerOf(caller)
       const limit = limits.keysPerUser
@@ -157,7 +160,7 @@ function requireNotStronger(caller: Caller, key: store.KeyRow): void {
     throw new Fault('FORBIDDEN', {}, { message: 'This key lives longer than the credential of this request' })
 }
 
-function missingPower(caller: Caller, scopes: readonly Scope[]): Power | undefined {
+function missingPower(caller: Caller, scopes: readonly Scope[]): Power | typeof ACCOUNT | undefined {
   const own = scopePowers(caller.scopes)
   return [...scopePowers(scopes)].find((power) => !own.has(power))
 }
@@ -170,6 +173,7 @@ function present(key: store.KeyRow): ApiKey {
     name: key.name,
     prefix: key.prefix,
     scopes: scopesOf(key),
+  if (scopes.includes(ACCOUNT) && !followsPerson(caller)) return ACCOUNT
     enabled: key.enabled === 1,
     expiresAt: key.expires_at,
     lastUsedAt: key.last_used_at,

@@ -16,6 +16,7 @@ export const membersHandlers = (
   invitations: InvitationsService,
 ): Handlers['members'] => ({
   setRole: (input, { caller }) => members.setRole(caller, input),
+  makeOwner: (input, { caller }) => members.makeOwner(caller, input),
   list: (input, { caller }) => members.list(caller, input),
   invite: (input, { caller }) => invitations.invite(caller, input),
   remove: (input, { caller }) => members.remove(caller, input),

@@ -15,7 +15,8 @@ import {
   useApp,
 } from '../testing/index.ts'
 
-const LAST_OWNER = 'The last owner of an organization stays its owner'
+const LAST_OWNER =
+  'The last owner of an organization stays its owner: make somebody else an owner first, with members/makeOwner'
 
 onEachDatabase('members', (create) => {
   const app = useApp(create)
@@ -134,6 +135,26 @@ onEachDatabase('members', (create) => {
     })
     assert.equal((await setRole(owner, guest, 'admin')).body.role, 'admin')
     assert.deepEqual((await remove(owner, guest)).body, { removed: true })
+  })
+
+  it('lets owners make owners, of members alone', async () => {
+    const { owner, admin, member } = acme
+    const makeOwner = (by: Person, { userId }: Person) =>
+      app.call('members/makeOwner', { orgSlug, userId }, { token: by.token })
+    await expectEvents(app, [], async () => {
+      for (const other of [admin, member]) assertForbidden(await makeOwner(other, other), 'insufficient_role')
+      assertForbidden(await makeOwner(guest, guest), 'not_a_member')
+      assertNotThere(await makeOwner(owner, guest), 'MEMBER_NOT_FOUND')
+      assert.equal((await makeOwner(owner, owner)).body.role, 'owner')
+    })
+    const made = await expectEvents(app, [`member.role.changed ${member.userId}`], () =>
+      makeOwner(owner, member),
+    )
+    assert.deepEqual([made.status, made.body.userId, made.body.role], [200, member.userId, 'owner'])
+    // Now the first is not the last any more.
+    assert.equal((await setRole(member, owner, 'admin')).body.role, 'admin')
+    assert.equal((await makeOwner(member, owner)).body.role, 'owner')
+    assert.equal((await setRole(owner, member, 'member')).body.role, 'member')
   })
 
   it('keeps the last owner', async () => {

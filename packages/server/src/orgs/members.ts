@@ -1,4 +1,4 @@
-import type { Member } from '@trellis/contract'
+import type { Member, Role } from '@trellis/contract'
 import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
 import type { Ending } from '../access/endings.ts'
 import { by, bySystem, type EventsService } from '../events/service.ts'
@@ -25,7 +25,32 @@ export function createMembersService({ database, events, orgs, ending }: Members
     if (target.role !== 'owner') return
     requireOwner(inside)
     if ((await store.countOwners(tx, target.org_id)) <= 1)
-      throw forbidden('insufficient_role', 'The last owner of an organization stays its owner')
+      throw forbidden(
+        'insufficient_role',
+        'The last owner of an organization stays its owner: make somebody else an owner first, with members/makeOwner',
+      )
+  }
+
+  function changeRole(inside: Caller, userId: string, role: Role): Promise<Member> {
+    const orgId = inside.org.id
+    return database.transact(async (tx) => {
+      // Two owners who demote each other at once would both see the other: one of them has to wait.
+      await store.lockOrg(tx, orgId)
+      const target = await store.findMember(tx, orgId, userId)
+      if (!target)
+        throw new NotThere('MEMBER_NOT_FOUND', 'Nobody with this id is a member of the organization')
+      if (target.role === role) return presentMember(target)
+      await requireMayTouch(tx, inside, target)
+      await store.updateRole(tx, target.id, role)
+      await events.append(tx, {
+        ...by(inside),
+        scope: orgScope(orgId),
+        type: 'member.role.changed',
+        subject: userId,
+        payload: { from: target.role, to: role },
+      })
+      return presentMember({ ...target, role })
+    })
   }
 
   return {
@@ -44,25 +69,17 @@ export function createMembersService({ database, events, orgs, ending }: Members
       caller: Caller,
       { orgSlug, userId, role }: { orgSlug: string; userId: string; role: 'admin' | 'member' },
     ): Promise<Member> {
-      const { org, inside } = await orgs.open(caller, orgSlug, 'org:admin')
-      return database.transact(async (tx) => {
-        // Two owners who demote each other at once would both see the other: one of them has to wait.
-        await store.lockOrg(tx, org.id)
-        const target = await store.findMember(tx, org.id, userId)
-        if (!target)
-          throw new NotThere('MEMBER_NOT_FOUND', 'Nobody with this id is a member of the organization')
-        await requireMayTouch(tx, inside, target)
-        if (target.role === role) return presentMember(target)
-        await store.updateRole(tx, target.id, role)
-        await events.append(tx, {
-          ...by(inside),
-          scope: orgScope(org.id),
-          type: 'member.role.changed',
-          subject: userId,
-          payload: { from: target.role, to: role },
-        })
-        return presentMember({ ...target, role })
-      })
+      const { inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      return changeRole(inside, userId, role)
+    },
+
+    async makeOwner(
+      caller: Caller,
+      { orgSlug, userId }: { orgSlug: string; userId: string },
+    ): Promise<Member> {
+      const { inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      requireOwner(inside)
+      return changeRole(inside, userId, 'owner')
     },
 
     async remove(

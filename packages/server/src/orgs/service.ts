@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Organization } from '@trellis/contract'
-import { type ActingOrg, actingOrg, type Caller, requireOwner, requirePower } from '../access/caller.ts'
-import { type Power, scopePowers } from '../access/powers.ts'
+import {
+  type ActingOrg,
+  actingOrg,
+  type Caller,
+  followsPerson,
+  requireOwner,
+  requirePower,
+  requireScope,
+} from '../access/caller.ts'
+import type { Power } from '../access/powers.ts'
 import { Duplicate } from '../db/database.ts'
 import { type Author, by, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
@@ -80,13 +88,11 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
   /**
    * Finds the organization a slug addresses and asks for `power` in it. One the caller is no member of looks the same
-   * as one that does not exist. A credential made in one organization opens no other.
+   * as one that does not exist. A credential made in one organization opens no other, unless it follows the person.
    */
   async function open(caller: Caller, slug: string, power: Power) {
     const org =
-      caller.credential.kind === 'session' || caller.org.slug === slug
-        ? await findStanding(caller, slug)
-        : undefined
+      followsPerson(caller) || caller.org.slug === slug ? await findStanding(caller, slug) : undefined
     if (!org) throw forbidden('not_a_member')
     const inside: Caller = {
       ...caller,
@@ -104,7 +110,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     /** The caller as seen inside the organization a slug addresses; undefined when they have no business there. */
     async enter(caller: Caller, slug: string): Promise<Caller | undefined> {
       if (caller.org.slug === slug) return caller
-      if (caller.credential.kind !== 'session') return undefined
+      if (!followsPerson(caller)) return undefined
       const org = await store.findMembership(database.db, caller.actor.id, slug)
       return org && { ...caller, org: actingOrg(org), role: org.role }
     },
@@ -187,7 +193,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
     async create(caller: Caller, input: { slug: string; name?: string | undefined }): Promise<Organization> {
       // Not a matter of the role in any organization: whoever may speak for a person may found one for them.
-      if (!scopePowers(caller.scopes).has('org:admin')) throw forbidden('scope_missing')
+      requireScope(caller, 'org:admin')
       return database.transact(async (tx) => {
         const owned = await store.countOwned(tx, caller.actor.id)
         if (owned >= limits.orgsPerUser)
@@ -214,7 +220,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       const rows = await store.listMemberships(database.db, caller.actor.id, {
         after: textCursor.decode(cursor) ?? '',
         limit: limit + 1,
-        onlyOrgId: caller.credential.kind === 'session' ? undefined : caller.org.id,
+        onlyOrgId: followsPerson(caller) ? undefined : caller.org.id,
       })
       const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.slug))
       return { items: items.map(present), nextCursor }

@@ -92,7 +92,11 @@ export function createReposService(deps: ReposDeps) {
   function requireMayCreate(caller: Caller): void {
     requirePower(caller, 'repo:write')
     // A credential for one repository makes no others.
-    if (caller.onlyRepoId) throw forbidden('scope_missing')
+    if (caller.onlyRepoId)
+      throw forbidden(
+        'scope_missing',
+        'A repository token makes no other repositories: this needs a key or a session',
+      )
     requireThawed(caller)
   }
 

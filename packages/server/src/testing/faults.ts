@@ -15,8 +15,10 @@ export function assertFault<Code extends ErrorCode>(
   assert.equal(answer.status, status)
 }
 
-export const assertForbidden = (answer: Answer, reason: ForbiddenReason, message?: string): void =>
-  assertFault(answer, 'FORBIDDEN', { reason }, message)
+/** What is said beside the reason is for people, and looked at where a test gives it. */
+export function assertForbidden(answer: Answer, reason: ForbiddenReason, message?: string): void {
+  assertFault(answer, 'FORBIDDEN', { reason }, message ?? answer.body.message)
+}
 
 /** Asserts a 404 that no operation declares. */
 export function assertNotThere(answer: Answer, code: NotThere['code']): void {

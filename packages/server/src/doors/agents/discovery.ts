@@ -6,7 +6,7 @@ import { GRANT_TYPES } from './door.ts'
 
 /** How a program that was answered 401 finds out by itself what to do next. */
 export function createDiscovery(baseUrl: string, agentsMayRegister: boolean): Routes {
-  const scopes = Scope.options.filter((scope) => scope !== '*')
+  const scopes = Scope.options.filter((scope) => scope !== '*' && scope !== 'account')
   const resource = {
     resource: baseUrl,
     resource_name: 'Trellis',

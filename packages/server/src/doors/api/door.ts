@@ -54,7 +54,8 @@ export function createApi(deps: ApiDeps): Door['handle'] {
     const visitor = ignoresCredential ? undefined : await admission.admit(exchange)
     if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
     const input = operation.parseInput(await readJson(request, bodyLimits[operation.meta.body]))
-    if (admitted === 'session' && visitor?.credential.kind !== 'session') throw forbidden('scope_missing')
+    if (admitted === 'session' && visitor?.credential.kind !== 'session')
+      throw forbidden('scope_missing', 'This needs a session of a signed-in person, not a key or a token')
 
     const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))
     const output = await (checkOutput ? handleChecked(operation, input, call) : operation.handle(input, call))

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller } from '../../access/caller.ts'
+import { actingOrg, type Caller, followsPerson } from '../../access/caller.ts'
 import {
   callerOfAgent,
   callerOfKey,
@@ -30,7 +30,7 @@ export interface AuthenticatorDeps {
   ownerKey: string | undefined
 }
 
-/** The header by which a session chooses the organization it acts in. */
+/** The header by which a session, or a key that follows its maker, chooses the organization it acts in. */
 const ORG_HEADER = 'trellis-org'
 const SECRET_PREFIX = /^tr[kta]_/
 const SESSION_COOKIE = 'trellis.session_token='
@@ -107,9 +107,16 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
         : bySession(auth.tokens.inBearer(token), { authorization: `Bearer ${token}` }, slug)
     }
     if (caller.credential.kind === 'key') keyUsage.note(caller.credential.id)
+    if (slug === undefined || slug === caller.org.slug) return caller
+    if (followsPerson(caller)) {
+      const org = await orgs.home(caller.actor.id, slug)
+      if (org) return { ...caller, org: actingOrg(org), role: org.role }
+    }
     // Better refused than done in another organization than the caller thinks.
-    if (slug !== undefined && slug !== caller.org.slug) throw forbidden('not_a_member')
-    return caller
+    throw forbidden(
+      'not_a_member',
+      `This credential is for ${caller.org.slug} alone; one with the scope account goes where its maker is`,
+    )
   }
 
   return async (
