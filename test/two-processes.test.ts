@@ -55,7 +55,7 @@ describe('two processes over one PostgreSQL', () => {
       versions.map(({ version }) => version),
       versions.map((_, i) => i + 1),
     )
-    assert.deepEqual(await query('select email from users'), [{ email: 'owner@localhost' }])
+    assert.deepEqual(await query('select email from users'), [{ email: 'owner@trellis.local' }])
     assert.equal((await query('select id from api_keys')).length, 1)
     assert.equal((await query('select id from orgs')).length, 1)
   })

@@ -152,8 +152,9 @@ export async function startApp(deps: AppDeps) {
   const running = starting.move()
   return {
     url: baseUrl,
-    /** The owner's API key, only when this start made it. */
-    ownerKey: services.ownerKey,
+    /** The owner's API key, only when this start made it, and a link that opens once. */
+    ownerKey: services.firstAccess?.key,
+    ownerLink: services.firstAccess?.link,
     /** Which runtimes of extensions are off and why, in words for the operator. */
     runtimesOff,
     database,

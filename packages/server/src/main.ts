@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   })
 }
 
-function welcome({ url, ownerKey, runtimesOff }: App, { data, owner }: Config): string {
+function welcome({ url, ownerKey, ownerLink, runtimesOff }: App, { data, owner }: Config): string {
   // A key the operator chose is theirs to keep, and in no file of ours.
   const credential = owner.key ? '$TRELLIS_OWNER_KEY' : `$(cat ${data}/owner.key)`
   const key =
@@ -54,10 +54,17 @@ Your API key, shown this once and kept in ${data}/owner.key:
   ${ownerKey}
 `
       : ''
+  const link = ownerLink
+    ? `
+Open this once, in the next 24 hours, to set your address and password:
+
+  ${ownerLink}
+`
+    : ''
   const off = runtimesOff.map((line) => `Extensions cannot run as ${line}\n\n`).join('')
   return `
 Trellis is at ${url}
-${key}
+${key}${link}
 Try it:
 
   curl ${url}/api/v1/repos/create -H "authorization: Bearer ${credential}" \\

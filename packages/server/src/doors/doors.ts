@@ -25,6 +25,7 @@ import type { BodyLimit } from './http/body.ts'
 import type { Door, Route } from './http/door.ts'
 import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createPagesFront } from './pages/door.ts'
+import { createEnterPage, ENTER_PREFIX, type EnterPageDeps } from './pages/enter.ts'
 import { createForms } from './pages/forms.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
 import type { Limits } from './pages/limits.ts'
@@ -42,6 +43,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &
   Pick<InvitePageDeps, 'invites'> &
+  Pick<EnterPageDeps, 'entryLinks'> &
   Pick<TransfersDeps, 'records'> &
   Pick<TailsDeps, 'tailing' | 'logs' | 'runs'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
 
@@ -121,6 +123,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const login = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp: config.signUp })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
+      const enter = createEnterPage({ ...services, forms, passwordLimit })
       /** Pages are counted by address, whoever is signed in there. */
       const counted = (route: Route): Route => {
         return (exchange) => {
@@ -144,6 +147,8 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         'POST /login': counted(login.post),
         'GET /claim': counted(claim.get),
         'POST /claim': counted(claim.post),
+        [`GET ${ENTER_PREFIX}*`]: counted(enter.get),
+        [`POST ${ENTER_PREFIX}*`]: counted(enter.post),
         [`GET ${INVITE_PREFIX}*`]: counted(invite.get),
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({

@@ -66,7 +66,18 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
   return {
     createIn,
 
-    isKnown: (secret: string): Promise<boolean> => store.isKnownHash(database.db, hashSecret(secret)),
+    /** Whoever it is of, and whether it is good or not. */
+    findBySecretIn: (tx: Tx, secret: string): Promise<store.KeyRow | undefined> =>
+      store.findKeyByHash(tx, hashSecret(secret)),
+
+    /** Ends a key of a person, in whichever organization it is. */
+    async endIn(tx: Tx, author: Author, userId: string, id: string): Promise<void> {
+      const key = await store.deleteKeyOf(tx, userId, id)
+      if (key) await events.append(tx, { ...told(author, key), type: 'key.revoked' })
+    },
+
+    isKnown: async (secret: string): Promise<boolean> =>
+      (await store.findKeyByHash(database.db, hashSecret(secret))) !== undefined,
 
     async list(caller: Caller): Promise<{ items: ApiKey[] }> {
       requirePower(caller, 'keys:read')
@@ -162,6 +173,7 @@ function requireNotStronger(caller: Caller, key: store.KeyRow): void {
 
 function missingPower(caller: Caller, scopes: readonly Scope[]): Power | typeof ACCOUNT | undefined {
   const own = scopePowers(caller.scopes)
+  if (scopes.includes(ACCOUNT) && !followsPerson(caller)) return ACCOUNT
   return [...scopePowers(scopes)].find((power) => !own.has(power))
 }
 
@@ -173,7 +185,6 @@ function present(key: store.KeyRow): ApiKey {
     name: key.name,
     prefix: key.prefix,
     scopes: scopesOf(key),
-  if (scopes.includes(ACCOUNT) && !followsPerson(caller)) return ACCOUNT
     enabled: key.enabled === 1,
     expiresAt: key.expires_at,
     lastUsedAt: key.last_used_at,

@@ -37,10 +37,8 @@ export const listKeys = (q: Db, owner: KeyOwner): Promise<KeyRow[]> =>
 export const findKey = (q: Db, owner: KeyOwner, id: string): Promise<KeyRow | undefined> =>
   keysOf(q, owner).where('id', '=', id).executeTakeFirst()
 
-export async function isKnownHash(q: Db, hash: string): Promise<boolean> {
-  const found = await q.selectFrom('api_keys').select('id').where('secret_hash', '=', hash).executeTakeFirst()
-  return found !== undefined
-}
+export const findKeyByHash = (q: Db, hash: string): Promise<KeyRow | undefined> =>
+  q.selectFrom('api_keys').selectAll().where('secret_hash', '=', hash).executeTakeFirst()
 
 export async function countKeys(q: Db, { orgId, userId }: KeyOwner): Promise<number> {
   const { count } = await q
@@ -73,6 +71,14 @@ export const deleteKey = (tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow |
     .deleteFrom('api_keys')
     .where('org_id', '=', owner.orgId)
     .where('user_id', '=', owner.userId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+
+export const deleteKeyOf = (tx: Tx, userId: string, id: string): Promise<KeyRow | undefined> =>
+  tx
+    .deleteFrom('api_keys')
+    .where('user_id', '=', userId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()

@@ -6,6 +6,7 @@ import { unhidden } from '../db/refusals.ts'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import { PASSWORD_LENGTH } from './entry-links.ts'
 import { hashSessionTokens } from './hashed-sessions.ts'
 import { beginLate } from './late-transactions.ts'
 import type { Passwords } from './passwords.ts'
@@ -65,8 +66,8 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
       ),
     emailAndPassword: {
       enabled: true,
-      minPasswordLength: 10,
-      maxPasswordLength: 256,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
       password: deps.passwords,
     },
     user: {

@@ -4,6 +4,7 @@ import type { InvitationsService } from '../orgs/invitations.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { createAuth } from './auth.ts'
 import { ensureOwner } from './first-owner.ts'
+import { createEntryLinks } from './entry-links.ts'
 import type { Passwords } from './passwords.ts'
 import type { PeopleService } from './service.ts'
 
@@ -33,6 +34,7 @@ export async function createPeopleModule(needs: PeopleNeeds) {
       await database.transact((tx) => orgs.createPersonalIn(tx, user))
     },
   })
-  const ownerKey = await ensureOwner({ ...needs, owner: config.owner })
-  return { services: { people, auth, ownerKey } } satisfies Module
+  const entryLinks = createEntryLinks(needs)
+  const firstAccess = await ensureOwner(needs)
+  return { services: { people, auth, entryLinks, firstAccess } } satisfies Module
 }

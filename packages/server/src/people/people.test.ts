@@ -181,7 +181,7 @@ onEachDatabase('people', (create) => {
     const { items } = await app.client(app.ownerKey).keys.list({})
     assert.deepEqual(
       items.map(({ name, scopes }) => [name, scopes]),
-      [['First start', ['*']]],
+      [['First start', ['*', 'account']]],
     )
   })
 })

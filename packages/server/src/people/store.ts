@@ -32,10 +32,26 @@ interface AccountsTable {
   updated_at: Instant
 }
 
+/** Who was made at the first start, and the key they have from there. */
+interface FirstOwnerTable {
+  user_id: string
+  key_id: string | null
+}
+
+/** Links that let a person in once. */
+interface EntryLinksTable {
+  secret_hash: string
+  user_id: string
+  created_at: number
+  expires_at: number
+}
+
 export interface PeopleTables {
   users: UsersTable
   sessions: SessionsTable
   accounts: AccountsTable
+  first_owner: FirstOwnerTable
+  entry_links: EntryLinksTable
 }
 
 interface NewUser {
@@ -69,22 +85,96 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
     .execute()
 }
 
-/** A person's password, as better-auth would write it. */
-export async function insertPassword(
+/** An address that an operator answers for. */
+export async function updateAddress(tx: Tx, userId: string, email: string, now: number): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ email, email_verified: sql<number>`true`, updated_at: new Date(now).toISOString() })
+    .where('id', '=', userId)
+    .execute()
+}
+
+const PASSWORD = 'credential'
+
+/** A person's password, as better-auth would write it; another one than they had, if they had one. */
+export async function setPassword(
   tx: Tx,
   account: { id: string; userId: string; passwordHash: string; now: number },
 ): Promise<void> {
   const now = new Date(account.now).toISOString()
+  const { numUpdatedRows } = await tx
+    .updateTable('accounts')
+    .set({ password: account.passwordHash, updated_at: now })
+    .where('user_id', '=', account.userId)
+    .where('provider_id', '=', PASSWORD)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) return
   await tx
     .insertInto('accounts')
     .values({
       id: account.id,
       account_id: account.userId,
-      provider_id: 'credential',
+      provider_id: PASSWORD,
       user_id: account.userId,
       password: account.passwordHash,
       created_at: now,
       updated_at: now,
     })
     .execute()
+}
+
+export async function deleteSessionsOf(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('user_id', '=', userId).execute()
+}
+
+export type OwnerRow = FirstOwnerTable & { name: string; email: string }
+
+export const findOwner = (q: Db): Promise<OwnerRow | undefined> =>
+  q
+    .selectFrom('first_owner')
+    .innerJoin('users', 'users.id', 'first_owner.user_id')
+    .select(['user_id', 'key_id', 'users.name', 'users.email'])
+    .executeTakeFirst()
+
+export async function insertOwner(tx: Tx, userId: string): Promise<void> {
+  await tx.insertInto('first_owner').values({ user_id: userId, key_id: null }).execute()
+}
+
+export async function updateOwnerKey(tx: Tx, userId: string, keyId: string): Promise<void> {
+  await tx.updateTable('first_owner').set({ key_id: keyId }).where('user_id', '=', userId).execute()
+}
+
+export async function insertEntryLink(tx: Tx, link: EntryLinksTable): Promise<void> {
+  await tx.insertInto('entry_links').values(link).execute()
+}
+
+export async function deleteEntryLinksOf(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('entry_links').where('user_id', '=', userId).execute()
+}
+
+export async function findEntryLink(
+  q: Db,
+  hash: string,
+  now: number,
+): Promise<{ user_id: string; email: string; is_owner: boolean } | undefined> {
+  const found = await q
+    .selectFrom('entry_links')
+    .innerJoin('users', 'users.id', 'entry_links.user_id')
+    .leftJoin('first_owner', 'first_owner.user_id', 'entry_links.user_id')
+    .select(['entry_links.user_id', 'users.email', 'first_owner.user_id as owner_id'])
+    .where('entry_links.secret_hash', '=', hash)
+    .where('entry_links.expires_at', '>', now)
+    .executeTakeFirst()
+  return found && { user_id: found.user_id, email: found.email, is_owner: found.owner_id !== null }
+}
+
+/** Uses it up; false when somebody else did, or its time is over. */
+export async function takeEntryLink(tx: Tx, hash: string, now: number): Promise<boolean> {
+  const taken = await tx
+    .deleteFrom('entry_links')
+    .where('secret_hash', '=', hash)
+    .where('expires_at', '>', now)
+    .returning('user_id')
+    .executeTakeFirst()
+  return taken !== undefined
 }

@@ -29,7 +29,7 @@ describe('the configuration', () => {
     assert.equal(config.database.url, undefined)
     assert.equal(config.secret, undefined)
     assert.equal(config.baseUrl, undefined)
-    assert.deepEqual(config.owner, { email: 'owner@localhost', key: undefined, password: undefined })
+    assert.deepEqual(config.owner, { email: 'owner@trellis.local', key: undefined, password: undefined })
     assert.equal(config.signUp, 'open')
     assert.deepEqual(config.providers, { github: undefined, oidc: undefined })
     assert.deepEqual(config.trustedProxies, [])

@@ -75,16 +75,16 @@ export const settings = {
     z.string().min(32, 'must have at least 32 characters'),
   ),
   TRELLIS_OWNER_EMAIL: defaulted(
-    'Address of the account made at the first start. With the default it has an API key only; a real address can sign in as well.',
-    'owner@localhost',
-    z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address'),
+    'Address of the account made at the first start. The link printed then can change it.',
+    'owner@trellis.local',
+    z.email('must be an email address'),
   ),
   TRELLIS_OWNER_KEY: setting(
-    'API key of that account, for automation: any secret of 16 characters or more, good for as long as it is set here. Default: made at the first start and kept in the data directory as `owner.key`.',
+    'API key of that account, for automation: any secret of 16 characters or more. It is read at every start: another one replaces the one before. Default: made at the first start and kept in the data directory as `owner.key`.',
     z.string().min(16, 'must have at least 16 characters'),
   ),
   TRELLIS_OWNER_PASSWORD: setting(
-    'Password of that account, when it has an address that can sign in. Default: made and kept in the data directory as `owner.password`.',
+    'Password of that account, at the first start. Default: none until the link printed then is used.',
     z.string().min(10, 'must have at least 10 characters').max(256),
   ),
   TRELLIS_SIGN_UP: defaulted(

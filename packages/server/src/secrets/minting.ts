@@ -1,13 +1,13 @@
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** `trk` API key, `trt` repository token, `tra` agent access token. */
-export type SecretPrefix = 'trk' | 'trt' | 'tra'
+/** `trk` API key, `trt` repository token, `tra` agent access token, `trl` a link that lets a person in. */
+export type SecretPrefix = 'trk' | 'trt' | 'tra' | 'trl'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_LENGTH = 36
 const CHECKSUM_LENGTH = 6
-const SHAPE = new RegExp(`^(trk|trt|tra)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
+const SHAPE = new RegExp(`^(trk|trt|tra|trl)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
 
 /** How much of a secret may be shown afterwards. */
 const SHOWN_LENGTH = 12

@@ -13,6 +13,7 @@ import { mended } from './0011-mended.ts'
 import { extensionsAndRecords } from './0012-extensions-and-records.ts'
 import { declaredWebhooks } from './0013-declared-webhooks.ts'
 import { runsAndDaemons } from './0014-runs-and-daemons.ts'
+import { people } from './0015-people.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   extensionsAndRecords,
   declaredWebhooks,
   runsAndDaemons,
+  people,
 ]

@@ -32,7 +32,7 @@ export interface AuthenticatorDeps {
 
 /** The header by which a session, or a key that follows its maker, chooses the organization it acts in. */
 const ORG_HEADER = 'trellis-org'
-const SECRET_PREFIX = /^tr[kta]_/
+const SECRET_PREFIX = /^tr[ktal]_/
 const SESSION_COOKIE = 'trellis.session_token='
 
 export const hasSessionCookie = (cookie: string | undefined): boolean =>

@@ -48,7 +48,7 @@ onEachDatabase('the log of a server', (create) => {
     assert.match(cookie, /^trellis\.session_token=/)
     secrets.push(password, session, cookie.split('=')[1] ?? cookie)
     await signIn('sign-in/email', { email: 'ana@example.com', password: 'a-wrong-password' })
-    await signIn('sign-in/email', { email: 'owner@localhost', password: 'owner-password-1' })
+    await signIn('sign-in/email', { email: 'owner@trellis.local', password: 'owner-password-1' })
     secrets.push('a-wrong-password')
     assert.equal((await app.call('repos/list', {}, { headers: { cookie } })).status, 200)
     assert.equal((await app.call('repos/list', {}, { token: session })).status, 200)

@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
+import type { ErrorData } from '@trellis/contract'
+import { Fault } from '../../platform/fault.ts'
 import type { ServerKey } from '../../secrets/server-key.ts'
 import type { Cookie } from '../entry/cookies.ts'
 import { comesFromHere } from '../entry/same-origin.ts'
@@ -7,6 +9,19 @@ import { readBytes } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { Refusal } from '../http/failure.ts'
 import { type Html, html } from './html.ts'
+
+/** What came of something that a form asked for; or, in words for a person, what was wrong with the form. */
+export async function problemIn<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; problem?: undefined } | { problem: string }> {
+  try {
+    return { result: await work() }
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'BAD_REQUEST') throw error
+    const { issues = [] } = error.data as ErrorData<'BAD_REQUEST'>
+    return { problem: issues.map(({ message }) => message).join('. ') || error.message }
+  }
+}
 
 const FORM_LIMIT = { bytes: 16 * 1024, scope: 'git_workspace_memory' } as const
 const FIELD = 'form_token'

@@ -42,6 +42,13 @@ export function redirect(exchange: Exchange, location: string, headers?: Outgoin
   send(exchange, 303, 'text/plain; charset=utf-8', '', { location, 'cache-control': 'no-store', ...headers })
 }
 
+/** What was wrong with the form that was sent, if anything. */
+export const problemNote = (problem: string | undefined): Html | string =>
+  problem ? html`<p class="problem" role="alert">${problem}</p>` : ''
+
+export const newPasswordField = html`<label>Password, of ten characters or more
+<input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="256" required></label>`
+
 /** A time as people read it. */
 export const readable = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 
