@@ -88,7 +88,7 @@ export const invites = {
     tag,
     admission: 'anyone',
     ignoresCredential: true,
-    errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE', ...unready],
+    errors: ['INVITE_NOT_FOUND', 'INVITE_UNAVAILABLE', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED', ...unready],
   })
     .input(
       z.object({
@@ -102,7 +102,7 @@ export const invites = {
     )
     .output(RevealedInvite),
   listAnonymous: operation('/invites/listAnonymous', {
-    summary: 'List the invites this caller created',
+    summary: 'List the invites this caller created: all that work, and what ended in the last 30 days',
     tag,
     admission: 'anyone',
     errors: ['FEATURE_UNAVAILABLE', ...unready],
@@ -113,7 +113,7 @@ export const invites = {
     summary: 'Create an invite for a repository',
     tag,
     needs: 'repo:admin',
-    errors: ['REPO_NOT_FOUND'],
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE', 'QUOTA_EXCEEDED'],
   })
     .input(NewInviteInput)
     .output(NewInvite),

@@ -54,7 +54,7 @@ const tag = 'Tokens'
 
 export const tokens = {
   list: operation('/tokens/list', {
-    summary: 'List the tokens of a repository',
+    summary: 'List the tokens of a repository: all that work, and what ended in the last 30 days',
     tag,
     needs: 'repo:admin',
     errors: ['REPO_NOT_FOUND', ...unready],
@@ -74,7 +74,7 @@ export const tokens = {
     summary: 'Create an expiring token for one repository',
     tag,
     needs: 'repo:admin',
-    errors: ['REPO_NOT_FOUND'],
+    errors: ['REPO_NOT_FOUND', 'QUOTA_EXCEEDED'],
   })
     .input(
       z.object({

@@ -59,8 +59,8 @@ export type Db = Kysely<Schema>
 /**
  * For writing: only `Database.transact` makes one.
  *
- * Quotas and rules that look before they write hold a lock meanwhile, taken by name: `throttles.lockIn` for an address,
- * `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
+ * Quotas and rules that look before they write hold a lock meanwhile, taken by name: `throttles.lockIn` for an address, or
+ * for whoever makes invites, `orgs.lockIn`, `repos.lockIn`, and `countOwned` for the memberships of a person. Whoever takes several takes them in
  * this order, so that no two wait for each other: address, organization, memberships, repository, what belongs to the
  * repository (tokens, invites, webhooks, record collections in the order of their names, runs), counters of event logs (`events.append`), lines
  * of webhooks, queues of runs. Daemons are changed under the counter of their repository's log (`events.lockIn`).

@@ -1,6 +1,7 @@
 import type { AnonymousService } from '../anonymous/service.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Base, Module } from '../modules.ts'
+import type { Throttles } from '../platform/throttles.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { TokensService } from '../tokens/service.ts'
 import { invitesHandlers } from './handlers.ts'
@@ -11,9 +12,14 @@ interface InvitesNeeds extends Base {
   repos: ReposService
   tokens: TokensService
   anonymous: AnonymousService
+  throttles: Throttles
 }
 
 export function createInvitesModule(needs: InvitesNeeds) {
-  const invites = createInvitesService({ ...needs, anonymousAccess: needs.config.anonymous })
+  const invites = createInvitesService({
+    ...needs,
+    anonymousAccess: needs.config.anonymous,
+    limits: needs.config.limits,
+  })
   return { services: { invites }, handlers: { invites: invitesHandlers(invites) } } satisfies Module
 }

@@ -9,6 +9,8 @@ import { type Clock, isoTime, isoTimeOrNull } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
+import { ENDED_SHOWN, ENDED_SHOWN_MS, listing } from '../platform/listing.ts'
+import type { Throttles } from '../platform/throttles.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret } from '../secrets/minting.ts'
@@ -27,6 +29,8 @@ interface InvitesDeps {
   baseUrl: string
   /** Whether callers without an account are served. */
   anonymousAccess: boolean
+  throttles: Throttles
+  limits: { invitesPerCaller: number }
 }
 
 interface NewInviteInput {
@@ -50,7 +54,6 @@ export interface Asker {
 
 type Unavailable = 'revoked' | 'expired' | 'exhausted' | 'repo_unavailable'
 
-const LISTED = 1000
 const PREFIX_LENGTH = 8
 
 export type InvitesService = ReturnType<typeof createInvitesService>
@@ -58,12 +61,19 @@ export type InvitesService = ReturnType<typeof createInvitesService>
 /** Links that hand out clones which end by themselves. */
 export function createInvitesService(deps: InvitesDeps) {
   const { database, events, repos, tokens, anonymous, clock, newId, baseUrl, anonymousAccess } = deps
+  const { throttles, limits } = deps
+
+  /** Those who make invites are counted one after the other. */
+  const lockOwn = (tx: Tx, { actor }: Caller) => throttles.lockIn(tx, `invites ${actor.id}`)
 
   async function createIn(tx: Tx, caller: Caller, repo: RepoRow, input: NewInviteInput): Promise<NewInvite> {
     const secret = mintInviteSecret()
     const managementId = mintInviteSecret()
     const wanted = Math.min(clock() + input.expiresIn * 1000, repo.expires_at ?? Number.MAX_SAFE_INTEGER)
     const expiresAt = endWithin(caller, wanted)
+    const limit = limits.invitesPerCaller
+    const observed = await store.countUnended(tx, caller.actor.id, clock(), limit)
+    if (observed >= limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed })
     const id = newId('ivt')
     await store.insertInvite(tx, {
       id,
@@ -111,6 +121,7 @@ export function createInvitesService(deps: InvitesDeps) {
       const { caller, secret } = known
         ? { caller: known, secret: undefined }
         : await anonymous.createIn(tx, asker.limitedAddress ?? asker.address)
+      await lockOwn(tx, caller)
       const existing = await repos.findIn(tx, caller, input.name)
       if (!existing) await anonymous.requireRoomIn(tx, asker.limitedAddress)
       const repo = existing ?? (await repos.createIn(tx, caller, { name: input.name, defaultBranch: 'main' }))
@@ -154,9 +165,14 @@ export function createInvitesService(deps: InvitesDeps) {
     },
 
     async create(caller: Caller, input: NewInviteInput): Promise<NewInvite> {
+      // Nobody could open it.
+      requireAnonymousAccess()
       const repo = await repos.open(caller, input.name, 'repo:admin')
       if (input.scope === 'write') repos.requireWritable(caller, repo)
-      return database.transact((tx) => createIn(tx, caller, repo, input))
+      return database.transact(async (tx) => {
+        await lockOwn(tx, caller)
+        return createIn(tx, caller, repo, input)
+      })
     },
 
     /** What the holder of a link may know before taking anything. Never counts. */
@@ -218,13 +234,18 @@ export function createInvitesService(deps: InvitesDeps) {
       if (!visitor) requireAnonymousAccess()
       const caller = visitor ?? (anonymousSecret ? await anonymous.find(anonymousSecret) : undefined)
       if (!caller) return { items: [] }
-      const rows = await store.listByCreator(database.db, {
+      const made: store.Made = {
         creatorId: caller.actor.id,
         // Only a session speaks for the whole person.
         ...(caller.credential.kind !== 'session' && { orgId: caller.org.id }),
         ...(caller.onlyRepoId && { repoId: caller.onlyRepoId }),
-        limit: LISTED,
-      })
+      }
+      const now = clock()
+      const [unended, ended] = await Promise.all([
+        store.listUnended(database.db, made, now),
+        store.listEnded(database.db, made, { after: now - ENDED_SHOWN_MS, now, limit: ENDED_SHOWN }),
+      ])
+      const rows = listing(unended, ended, (invite) => invite.revoked_at ?? invite.expires_at)
       return { items: rows.map(present) }
     },
 

@@ -61,15 +61,63 @@ export const findByManagement = (q: Db, hash: string): Promise<InviteWithRepo | 
 export const findById = (q: Db, id: string): Promise<InviteWithRepo | undefined> =>
   withRepos(q).where('invites.id', '=', id).executeTakeFirst()
 
-/** Newest first. */
-export const listByCreator = (
-  q: Db,
-  { creatorId, orgId, repoId, limit }: { creatorId: string; orgId?: string; repoId?: string; limit: number },
-): Promise<InviteWithRepo[]> => {
+/** Whose invites: all that somebody made, or those of an organization, or of a repository. */
+export interface Made {
+  creatorId: string
+  orgId?: string
+  repoId?: string
+}
+
+function madeBy(q: Db, { creatorId, orgId, repoId }: Made) {
   let query = withRepos(q).where('invites.creator_id', '=', creatorId)
   if (orgId) query = query.where('invites.org_id', '=', orgId)
   if (repoId) query = query.where('invites.repo_id', '=', repoId)
-  return query.orderBy('invites.created_at', 'desc').orderBy('invites.id', 'desc').limit(limit).execute()
+  return query
+}
+
+/** All that are neither revoked nor expired. */
+export const listUnended = (q: Db, made: Made, now: number): Promise<InviteWithRepo[]> =>
+  madeBy(q, made).where('invites.revoked_at', 'is', null).where('invites.expires_at', '>', now).execute()
+
+/** How many are neither; counted no further than `limit`. */
+export async function countUnended(q: Db, creatorId: string, now: number, limit: number): Promise<number> {
+  const { count } = await q
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('invites')
+        .select('id')
+        .where('creator_id', '=', creatorId)
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', now)
+        .limit(limit)
+        .as('unended'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Some that ended after a time, in one way and in the other, each the latest first. */
+export async function listEnded(
+  q: Db,
+  made: Made,
+  { after, now, limit }: { after: number; now: number; limit: number },
+): Promise<InviteWithRepo[]> {
+  const [expired, revoked] = await Promise.all([
+    madeBy(q, made)
+      .where('invites.revoked_at', 'is', null)
+      .where('invites.expires_at', '>', after)
+      .where('invites.expires_at', '<=', now)
+      .orderBy('invites.expires_at', 'desc')
+      .limit(limit)
+      .execute(),
+    madeBy(q, made)
+      .where('invites.revoked_at', '>', after)
+      .orderBy('invites.revoked_at', 'desc')
+      .limit(limit)
+      .execute(),
+  ])
+  return [...expired, ...revoked]
 }
 
 export const listByRepo = (

@@ -375,6 +375,16 @@ export const settings = {
   TRELLIS_RECORD_MAX_ROWS: defaulted(
     'Rows of a record collection. What they take counts against the bytes of the organization.',
     '1000000',
+  TRELLIS_REPO_MAX_TOKENS: defaulted(
+    'Tokens of a repository that work at the same time, clones taken from invites among them.',
+    '10000',
+    wholeNumber(1, 100_000),
+  ),
+  TRELLIS_CALLER_MAX_INVITES: defaulted(
+    'Invites of one person, agent or anonymous caller that work at the same time.',
+    '10000',
+    wholeNumber(1, 100_000),
+  ),
     wholeNumber(1),
   ),
   TRELLIS_WEBHOOK_MAX_PENDING_BYTES: defaulted(
@@ -537,6 +547,8 @@ function arrange(v: Values) {
     },
   }
 }
+      tokensPerRepo: v.TRELLIS_REPO_MAX_TOKENS,
+      invitesPerCaller: v.TRELLIS_CALLER_MAX_INVITES,
 
 /** Settings that are of no use without each other. */
 function together(env: Record<string, string | undefined>, names: (keyof Settings)[]): string[] {

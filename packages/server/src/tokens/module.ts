@@ -12,6 +12,6 @@ interface TokensNeeds extends Base {
 }
 
 export function createTokensModule(needs: TokensNeeds) {
-  const tokens = createTokensService(needs)
+  const tokens = createTokensService({ ...needs, limits: needs.config.limits })
   return { services: { tokens }, handlers: { tokens: tokensHandlers(tokens) } } satisfies Module
 }

@@ -6,16 +6,14 @@ import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { type Clock, isoTime, isoTimeOrNull } from '../platform/clock.ts'
-import { invalid } from '../platform/fault.ts'
+import { Fault, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
+import { ENDED_SHOWN, ENDED_SHOWN_MS, listing } from '../platform/listing.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret, mintSecret, secretKind, shownPrefix } from '../secrets/minting.ts'
 import * as store from './store.ts'
 
-/** Tokens that ended are listed for this long, at most this many in all. */
-const ENDED_SHOWN_MS = 7 * 24 * 60 * 60 * 1000
-const LISTED = 1000
 const DEFAULT_TTL_SECONDS = 24 * 60 * 60
 
 /** Why a token exists. */
@@ -36,12 +34,15 @@ interface TokensDeps {
   repos: ReposService
   clock: Clock
   newId: NewId
+  limits: { tokensPerRepo: number }
 }
 
 export type TokensService = ReturnType<typeof createTokensService>
 
 /** Tokens for one repository each: read or write, always expiring. */
-export function createTokensService({ database, events, orgs, repos, clock, newId }: TokensDeps) {
+export function createTokensService(deps: TokensDeps) {
+  const { database, events, orgs, repos, clock, newId, limits } = deps
+
   async function mintIn(
     tx: Tx,
     author: Author,
@@ -66,6 +67,10 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
       revoked_at: null,
     })
     await events.append(tx, { ...told(author, token), type: 'token.created' })
+    // The log of the repository is locked by now, so nobody else counts at the same time.
+    const limit = limits.tokensPerRepo
+    const observed = await store.countLive(tx, repo.id, now, limit + 1)
+    if (observed > limit) throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, projected: observed })
     return { ...present(token, repo.artifact_id), secret, ...(refs && { refs: [...refs] }) }
   }
 
@@ -74,8 +79,12 @@ export function createTokensService({ database, events, orgs, repos, clock, newI
 
     async list(caller: Caller, { name }: { name: string }): Promise<{ items: RepoToken[] }> {
       const repo = await repos.open(caller, name, 'repo:admin')
-      const endedAfter = clock() - ENDED_SHOWN_MS
-      const rows = await store.listTokens(database.db, repo.id, { endedAfter, limit: LISTED })
+      const now = clock()
+      const [live, ended] = await Promise.all([
+        store.listLive(database.db, repo.id, now),
+        store.listEnded(database.db, repo.id, { after: now - ENDED_SHOWN_MS, now, limit: ENDED_SHOWN }),
+      ])
+      const rows = listing(live, ended, (token) => token.revoked_at ?? token.expires_at)
       return { items: rows.map((row) => present(row, repo.artifact_id)) }
     },
 

@@ -26,22 +26,47 @@ export interface TokenTables {
 
 export type TokenRow = Selectable<RepoTokensTable>
 
-/** Newest first; those that ended before `endedAfter` are left out. */
-export const listTokens = (
+const unrevoked = (q: Db, repoId: string) =>
+  q.selectFrom('repo_tokens').where('repo_id', '=', repoId).where('revoked_at', 'is', null)
+
+/** All that are alive. */
+export const listLive = (q: Db, repoId: string, now: number): Promise<TokenRow[]> =>
+  unrevoked(q, repoId).selectAll().where('expires_at', '>', now).execute()
+
+/** How many are alive; counted no further than `limit`. */
+export async function countLive(q: Db, repoId: string, now: number, limit: number): Promise<number> {
+  const { count } = await q
+    .selectFrom(unrevoked(q, repoId).select('id').where('expires_at', '>', now).limit(limit).as('live'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Some that ended after a time, in one way and in the other, each the latest first. */
+export async function listEnded(
   q: Db,
   repoId: string,
-  { endedAfter, limit }: { endedAfter: number; limit: number },
-): Promise<TokenRow[]> =>
-  q
-    .selectFrom('repo_tokens')
-    .selectAll()
-    .where('repo_id', '=', repoId)
-    .where('expires_at', '>', endedAfter)
-    .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '>', endedAfter)]))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+  { after, now, limit }: { after: number; now: number; limit: number },
+): Promise<TokenRow[]> {
+  const [expired, revoked] = await Promise.all([
+    unrevoked(q, repoId)
+      .selectAll()
+      .where('expires_at', '>', after)
+      .where('expires_at', '<=', now)
+      .orderBy('expires_at', 'desc')
+      .limit(limit)
+      .execute(),
+    q
+      .selectFrom('repo_tokens')
+      .selectAll()
+      .where('repo_id', '=', repoId)
+      .where('revoked_at', '>', after)
+      .orderBy('revoked_at', 'desc')
+      .limit(limit)
+      .execute(),
+  ])
+  return [...expired, ...revoked]
+}
 
 export const findTokenByHash = (
   q: Db,

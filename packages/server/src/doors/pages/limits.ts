@@ -31,6 +31,7 @@ export function presentLimits({ connections, runs, sandbox, bounds, ...limits }:
       refs: limits.refsPerRepo,
       webhooks: limits.webhooksPerRepo,
       secrets: limits.secretsPerRepo,
+      tokens: limits.tokensPerRepo,
     },
     record: { rows: limits.rowsPerRecord },
     webhook: { pendingBytes: limits.pendingBytesPerWebhook },
@@ -65,5 +66,6 @@ export function presentLimits({ connections, runs, sandbox, bounds, ...limits }:
       repositoriesPerAddress: limits.anonymousReposPerAddress,
     },
     user: { ownedOrganizations: limits.orgsPerUser, keysPerOrganization: limits.keysPerUser },
+    caller: { invites: limits.invitesPerCaller },
   }
 }
