@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '..')
 const SERVER = join(root, 'packages/server')
 const IMPORTED = /^(?:import|export|\}) .*?from '((?:@[a-z-]+\/)?[a-z][^':]*)'$/gm
 /** Not modules, so that what they export is not known; and what is not for Node. */
-const LEFT = /^(ajv|pg|prom-client|esbuild|fast-check|undici|@trellis|@seriousme)($|\/)/
+const LEFT = /^(ajv|pg|prom-client|esbuild|fast-check|undici|smtp-server|@trellis|@seriousme)($|\/)/
 
 /** Makes what is missing, and gives the file that says where packages are. */
 export async function bundlePackages(): Promise<string> {

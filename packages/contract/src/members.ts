@@ -23,7 +23,9 @@ export const Member = z.object({
 export type Member = z.infer<typeof Member>
 
 export const Invitation = z.object({
-  id: Id.describe('Cannot be guessed: whoever invites hands it over.'),
+  id: Id.describe(
+    'Cannot be guessed: whoever invites hands it over. In a list for an address that is not verified it is a name alone, and accepts nothing.',
+  ),
   orgSlug: OrgSlug,
   orgName: z.string(),
   email: Email.describe('The address it opens for, and for no other.'),
@@ -33,6 +35,16 @@ export const Invitation = z.object({
   createdAt: Timestamp,
 })
 export type Invitation = z.infer<typeof Invitation>
+
+export const NewInvitation = Invitation.extend({
+  url: z.string().meta({
+    description:
+      'The link to hand over: its page accepts, and signs up who has no account yet. Shown this once; inviting again makes another.',
+    examples: ['https://trellis.example/invitations/trl_…'],
+  }),
+  mailed: z.boolean().describe('Whether the link is also on its way to the address, by mail.'),
+})
+export type NewInvitation = z.infer<typeof NewInvitation>
 
 const tag = 'Members'
 
@@ -44,6 +56,13 @@ export const members = {
     errors: unready,
   })
     .input(z.object({ orgSlug: OrgSlug, userId: UserId, role: z.enum(['admin', 'member']) }))
+    .output(Member),
+  makeOwner: operation('/members/makeOwner', {
+    summary: 'Make a member an owner of the organization; owners only',
+    tag,
+    needs: 'org:admin',
+  })
+    .input(z.object({ orgSlug: OrgSlug, userId: UserId }))
     .output(Member),
   list: operation('/members/list', { summary: 'List the members of an organization', tag, needs: 'org:read' })
     .input(Page.extend({ orgSlug: OrgSlug }))
@@ -57,20 +76,13 @@ export const members = {
       z.object({
         orgSlug: OrgSlug,
         email: z
-  makeOwner: operation('/members/makeOwner', {
-    summary: 'Make a member an owner of the organization; owners only',
-    tag,
-    needs: 'org:admin',
-  })
-    .input(z.object({ orgSlug: OrgSlug, userId: UserId }))
-    .output(Member),
           .email()
           .max(254)
           .meta({ examples: ['ana@example.com'] }),
         role: Role.default('member'),
       }),
     )
-    .output(Invitation),
+    .output(NewInvitation),
   remove: operation('/members/remove', {
     summary: 'Remove a member, or leave',
     tag,
@@ -87,7 +99,7 @@ export const invitations = {
   })
     .input(
       Page.extend({
-        orgSlug: OrgSlug.optional().describe("The caller's own, for their verified address, when left out."),
+        orgSlug: OrgSlug.optional().describe("Those for the caller's own address, when left out."),
       }),
     )
     .output(pageOf(Invitation)),

@@ -20,6 +20,7 @@ import { createInviteEnding } from './invites/ending.ts'
 import { createInvitesModule } from './invites/module.ts'
 import { createKeyEnding } from './keys/ending.ts'
 import { createKeysModule } from './keys/module.ts'
+import { createMailModule } from './mail/module.ts'
 import { type Handlers, mergeHandlers } from './operations/handlers.ts'
 import { createOrgsModule } from './orgs/module.ts'
 import { createPeopleModule } from './people/module.ts'
@@ -119,12 +120,14 @@ export async function createModules({
   const egress = createEgress(config.egressAllow)
   const shared = { ...base, events, ending, people, throttles, egress }
 
-  const orgsModule = createOrgsModule(shared)
+  const mailModule = createMailModule(shared)
+  const { mail } = mailModule.services
+  const orgsModule = createOrgsModule({ ...shared, mail })
   const { orgs, invitations } = orgsModule.services
+  const accessModule = createAccessModule({ ...shared, orgs })
   const keysModule = createKeysModule({ ...shared, orgs })
   const { keys } = keysModule.services
-  const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords })
-  const accessModule = createAccessModule({ ...shared, orgs })
+  const peopleModule = await createPeopleModule({ ...shared, orgs, invitations, keys, passwords, mail })
   const remains = [
     ...createRunRemains({ events, transitions }),
     ...codeRemains,
@@ -190,12 +193,13 @@ export async function createModules({
     beginnings: daemonBeginnings,
   })
   const modules: Module[] = [
+    mailModule,
     orgsModule,
+    accessModule,
     keysModule,
     peopleModule,
     reposModule,
     eventsModule,
-    accessModule,
     codeModule,
     tokensModule,
     anonymousModule,

@@ -10,6 +10,7 @@ import type { EventTables } from './events/store.ts'
 import type { ExtensionTables } from './extensions/store.ts'
 import type { InviteTables } from './invites/store.ts'
 import type { KeyTables } from './keys/store.ts'
+import type { MailTables } from './mail/store.ts'
 import type { OrgTables } from './orgs/store.ts'
 import type { PeopleTables } from './people/store.ts'
 import type { ThrottleTables } from './platform/throttles.ts'
@@ -49,6 +50,7 @@ export type Schema = PeopleTables &
   RepoSecretTables &
   WorkerTables &
   TurnTables &
+  MailTables &
   SettingTables
 
 export type Database = AnyDatabase<Schema>

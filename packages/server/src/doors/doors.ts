@@ -27,10 +27,12 @@ import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createPagesFront } from './pages/door.ts'
 import { createEnterPage, ENTER_PREFIX, type EnterPageDeps } from './pages/enter.ts'
 import { createForms } from './pages/forms.ts'
+import { createInvitationPage, INVITATION_PREFIX, type InvitationPageDeps } from './pages/invitation.ts'
 import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/invite.ts'
 import type { Limits } from './pages/limits.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
+import { createPasswordResetPages, FORGOT_PATH, RESET_PREFIX } from './pages/password-reset.ts'
 import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
@@ -44,6 +46,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'
   Pick<ClaimPageDeps, 'agents'> &
   Pick<InvitePageDeps, 'invites'> &
   Pick<EnterPageDeps, 'entryLinks'> &
+  Pick<InvitationPageDeps, 'invitations' | 'people'> &
   Pick<TransfersDeps, 'records'> &
   Pick<TailsDeps, 'tailing' | 'logs' | 'runs'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
 
@@ -120,10 +123,15 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         cookie: createCookie('trellis.form', { maxAgeSeconds: 3600, secure, sameSite: 'Strict' }),
       })
       const { auth, agents, invites } = services
-      const login = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp: config.signUp })
+      const { signUp } = config
+      const canMail = config.mail.smtpUrl !== undefined
+      const login = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp, canMail })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
-      const enter = createEnterPage({ ...services, forms, passwordLimit })
+      const entering = { ...services, authenticate, forms, passwordLimit, signUp }
+      const enter = createEnterPage(entering)
+      const invitation = createInvitationPage(entering)
+      const reset = createPasswordResetPages({ ...entering, enabled: canMail })
       /** Pages are counted by address, whoever is signed in there. */
       const counted = (route: Route): Route => {
         return (exchange) => {
@@ -149,6 +157,12 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         'POST /claim': counted(claim.post),
         [`GET ${ENTER_PREFIX}*`]: counted(enter.get),
         [`POST ${ENTER_PREFIX}*`]: counted(enter.post),
+        [`GET ${INVITATION_PREFIX}*`]: counted(invitation.get),
+        [`POST ${INVITATION_PREFIX}*`]: counted(invitation.post),
+        [`GET ${FORGOT_PATH}`]: counted(reset.getForgot),
+        [`POST ${FORGOT_PATH}`]: counted(reset.postForgot),
+        [`GET ${RESET_PREFIX}*`]: counted(reset.getReset),
+        [`POST ${RESET_PREFIX}*`]: counted(reset.postReset),
         [`GET ${INVITE_PREFIX}*`]: counted(invite.get),
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({

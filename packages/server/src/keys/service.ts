@@ -76,6 +76,12 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
       if (key) await events.append(tx, { ...told(author, key), type: 'key.revoked' })
     },
 
+    /** Ends all keys of a person, in every organization. */
+    async endAllIn(tx: Tx, author: Author, userId: string): Promise<void> {
+      for (const key of await store.deleteAllKeysOf(tx, userId))
+        await events.append(tx, { ...told(author, key), type: 'key.revoked' })
+    },
+
     isKnown: async (secret: string): Promise<boolean> =>
       (await store.findKeyByHash(database.db, hashSecret(secret))) !== undefined,
 

@@ -83,6 +83,9 @@ export const deleteKeyOf = (tx: Tx, userId: string, id: string): Promise<KeyRow 
     .returningAll()
     .executeTakeFirst()
 
+export const deleteAllKeysOf = (tx: Tx, userId: string): Promise<KeyRow[]> =>
+  tx.deleteFrom('api_keys').where('user_id', '=', userId).returningAll().execute()
+
 export const deleteKeysOf = (tx: Tx, owner: KeyOwner): Promise<KeyRow[]> =>
   tx
     .deleteFrom('api_keys')

@@ -1,13 +1,17 @@
-import type { Invitation, Member, Role } from '@trellis/contract'
-import { type Caller, can, requireOwner, requirePower } from '../access/caller.ts'
-import { by, type EventsService } from '../events/service.ts'
+import { hash } from 'node:crypto'
+import type { Invitation, Member, NewInvitation, Role } from '@trellis/contract'
+import { type Caller, can, followsPerson, requireOwner, requirePower } from '../access/caller.ts'
+import { type Author, by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
+import { invitationLetter } from '../mail/letters.ts'
+import type { MailService } from '../mail/service.ts'
 import type { PeopleService } from '../people/service.ts'
 import type { Clock } from '../platform/clock.ts'
-import { pageFrom, textCursor } from '../platform/cursors.ts'
+import { numberCursor, pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import { hashSecret, mintSecret, secretKind } from '../secrets/minting.ts'
 import { presentMember } from './members.ts'
 import type { OrgsService } from './service.ts'
 import * as store from './store.ts'
@@ -19,29 +23,48 @@ interface InvitationsDeps {
   events: EventsService
   orgs: OrgsService
   people: PeopleService
+  /** Undefined where no mail can be sent. */
+  mail: MailService | undefined
+  baseUrl: string
   clock: Clock
   newId: NewId
+}
+
+/** Who accepts, and how the log is to name them. */
+interface Guest {
+  userId: string
+  author: Author
 }
 
 export type InvitationsService = ReturnType<typeof createInvitationsService>
 
 /**
- * The id of an invitation cannot be guessed and is handed over by whoever invites. It opens only for the address it
- * was made for.
+ * An invitation is handed over by whoever invites, as a link with a secret in it, or by its id, which cannot be guessed
+ * either. It opens only for the address it was made for.
  */
 export function createInvitationsService(deps: InvitationsDeps) {
-  const { database, events, orgs, people, clock, newId } = deps
-  const notFound = (invitationId: string) => new Fault('INVITATION_NOT_FOUND', { invitationId })
+  const { database, events, orgs, people, mail, baseUrl, clock, newId } = deps
+
+  function notFound(invitationId: string): Fault {
+    const advice = invitationId.startsWith(SEEN) && {
+      message: 'Your address is not verified: open the link of the invitation to accept or decline it',
+    }
+    return new Fault('INVITATION_NOT_FOUND', { invitationId }, advice || {})
+  }
 
   return {
     async invite(
       caller: Caller,
       { orgSlug, email, role }: { orgSlug: string; email: string; role: Role },
-    ): Promise<Invitation> {
+    ): Promise<NewInvitation> {
       const { org, inside } = await orgs.open(caller, orgSlug, 'org:admin')
       if (role === 'owner') requireOwner(inside)
       const address = email.toLowerCase()
       const now = clock()
+      const secret = mintSecret('trl')
+      const url = `${baseUrl}/invitations/${secret}`
+      const inviter = (await people.find(caller.actor.id))?.name ?? org.name
+      const mailed = (await mail?.mayInvite(caller.actor.id, address)) ?? false
       return database.transact(async (tx) => {
         if (await store.findMemberByEmail(tx, org.id, address))
           throw invalid(['email'], 'This person is a member already')
@@ -53,7 +76,13 @@ export function createInvitationsService(deps: InvitationsDeps) {
           invited_by: caller.actor.id,
           created_at: now,
           expires_at: now + LIFETIME_MS,
+          secret_hash: hashSecret(secret),
         })
+        if (mailed)
+          await mail?.sendIn(
+            tx,
+            invitationLetter({ to: address, org: org.name, inviter, url, endsAt: invitation.expires_at }),
+          )
         await events.append(tx, {
           ...by(inside),
           scope: orgScope(org.id),
@@ -61,11 +90,33 @@ export function createInvitationsService(deps: InvitationsDeps) {
           subject: address,
           payload: { role },
         })
-        return present({ ...invitation, slug: org.slug, org_name: org.name })
+        const presented = present({ ...invitation, slug: org.slug, org_name: org.name })
+        return { ...presented, url, mailed }
       })
     },
 
-    /** Those of an organization; or, without a slug, those for the caller's own address once that is verified. */
+    /** What the holder of a link may know; undefined when it is over. Looking changes nothing. */
+    async look(secret: string) {
+      const invitation = await findByLink(secret)
+      if (!invitation) return undefined
+      return {
+        orgName: invitation.org_name,
+        email: invitation.email,
+        role: invitation.role,
+        inviter: (await people.find(invitation.invited_by))?.name,
+        expiresAt: invitation.expires_at,
+        hasAccount: await people.hasAccount(invitation.email),
+      }
+    },
+
+    /** For somebody who signed in with the address it is for. */
+    async acceptLink(guest: Guest, secret: string): Promise<Member> {
+      const invitation = await findByLink(secret)
+      if (!invitation) throw notFound('')
+      return accept(guest, invitation.id)
+    },
+
+    /** Those of an organization; or, without a slug, those for the caller's own address. */
     async list(
       caller: Caller,
       {
@@ -74,45 +125,13 @@ export function createInvitationsService(deps: InvitationsDeps) {
         limit,
       }: { orgSlug?: string | undefined; cursor?: string | undefined; limit: number },
     ) {
-      const page = { now: clock(), after: textCursor.decode(cursor) ?? '', limit: limit + 1 }
-      const rows =
-        orgSlug === undefined
-          ? await listOwn(caller, page)
-          : await store.listInvitations(
-              database.db,
-              { orgId: (await orgs.open(caller, orgSlug, 'org:admin')).org.id },
-              page,
-            )
-      const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
-      return { items: items.map(present), nextCursor }
+      if (orgSlug === undefined) return listOwn(caller, { cursor, limit })
+      const { org } = await orgs.open(caller, orgSlug, 'org:admin')
+      return listWhole({ orgId: org.id }, { cursor, limit })
     },
 
-    async accept(caller: Caller, invitationId: string): Promise<Member> {
-      const { email } = await people.get(caller.actor.id)
-      return database.transact(async (tx) => {
-        const invitation = await store.findInvitation(tx, invitationId, clock())
-        if (invitation?.email !== email.toLowerCase() || !(await store.deleteInvitation(tx, invitationId)))
-          throw notFound(invitationId)
-        const joined = await store.insertMember(tx, {
-          id: newId('mem'),
-          org_id: invitation.org_id,
-          user_id: caller.actor.id,
-          role: invitation.role,
-          created_at: clock(),
-        })
-        const member = await store.findMember(tx, invitation.org_id, caller.actor.id)
-        if (!member) throw notFound(invitationId)
-        if (joined)
-          await events.append(tx, {
-            ...by(caller),
-            scope: orgScope(invitation.org_id),
-            type: 'member.added',
-            subject: caller.actor.id,
-            payload: { role: invitation.role, invitedBy: invitation.invited_by },
-          })
-        return presentMember(member)
-      })
-    },
+    accept: (caller: Caller, invitationId: string): Promise<Member> =>
+      accept({ userId: caller.actor.id, author: by(caller) }, invitationId),
 
     async cancel(caller: Caller, invitationId: string): Promise<{ cancelled: boolean }> {
       const invitation = await store.findInvitation(database.db, invitationId, clock())
@@ -129,24 +148,79 @@ export function createInvitationsService(deps: InvitationsDeps) {
       })
     },
 
-    /** Whether somebody may sign up while only invited people may. */
-    async admits({ email, emailVerified }: { email: string; emailVerified: boolean }, invitationId?: string) {
+    /** Whether somebody may sign up while only invited people may; they name what they were given: a link's secret or an id. */
+    async admits({ email, emailVerified }: { email: string; emailVerified: boolean }, given?: string) {
       const address = email.toLowerCase()
       if (emailVerified) return store.invitationExistsFor(database.db, address, clock())
-      if (!invitationId) return false
-      return (await store.findInvitation(database.db, invitationId, clock()))?.email === address
+      if (!given) return false
+      const found = (await findByLink(given)) ?? (await store.findInvitation(database.db, given, clock()))
+      return found?.email === address
     },
   }
 
-  async function listOwn(caller: Caller, page: { now: number; after: string; limit: number }) {
+  async function listWhole(
+    whose: { orgId: string } | { email: string },
+    { cursor, limit }: { cursor?: string | undefined; limit: number },
+  ) {
+    const after = textCursor.decode(cursor) ?? ''
+    const rows = await store.listInvitations(database.db, whose, { now: clock(), after, limit: limit + 1 })
+    const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
+    return { items: items.map(present), nextCursor }
+  }
+
+  /** Anyone can type an address at sign-up: whoever has not shown that it is theirs sees what waits, and no more. */
+  async function listOwn(caller: Caller, page: { cursor?: string | undefined; limit: number }) {
     requirePower(caller, 'org:read')
+    if (caller.actor.kind !== 'user') return { items: [], nextCursor: null }
     const { email, emailVerified } = await people.get(caller.actor.id)
-    // Anyone can type an address at sign-up; only a verified one may learn what is waiting for it.
-    return emailVerified ? store.listInvitations(database.db, { email: email.toLowerCase() }, page) : []
+    const whose = { email: email.toLowerCase() }
+    if (emailVerified) return listWhole(whose, page)
+    // A cursor that names the last one would give its id away.
+    const offset = numberCursor.decode(page.cursor) ?? 0
+    const rows = await store.listInvitations(database.db, whose, {
+      now: clock(),
+      after: '',
+      offset,
+      limit: page.limit + 1,
+    })
+    const { items, nextCursor } = pageFrom(rows, page.limit, () => numberCursor.encode(offset + page.limit))
+    return { items: items.map(nameAlone), nextCursor }
+  }
+
+  async function findByLink(secret: string): Promise<store.InvitationWithOrg | undefined> {
+    if (secretKind(secret) !== 'trl') return undefined
+    return store.findInvitationBySecret(database.db, hashSecret(secret), clock())
+  }
+
+  async function accept({ userId, author }: Guest, invitationId: string): Promise<Member> {
+    const { email } = await people.get(userId)
+    return database.transact(async (tx) => {
+      const invitation = await store.findInvitation(tx, invitationId, clock())
+      if (invitation?.email !== email.toLowerCase() || !(await store.deleteInvitation(tx, invitationId)))
+        throw notFound(invitationId)
+      const joined = await store.insertMember(tx, {
+        id: newId('mem'),
+        org_id: invitation.org_id,
+        user_id: userId,
+        role: invitation.role,
+        created_at: clock(),
+      })
+      const member = await store.findMember(tx, invitation.org_id, userId)
+      if (!member) throw notFound(invitationId)
+      if (joined)
+        await events.append(tx, {
+          ...author,
+          scope: orgScope(invitation.org_id),
+          type: 'member.added',
+          subject: userId,
+          payload: { role: invitation.role, invitedBy: invitation.invited_by },
+        })
+      return presentMember(member)
+    })
   }
 
   async function mayCancel(caller: Caller, invitation: store.InvitationWithOrg): Promise<boolean> {
-    if (caller.credential.kind === 'session') {
+    if (followsPerson(caller)) {
       const { email } = await people.get(caller.actor.id)
       if (email.toLowerCase() === invitation.email) return true
       const membership = await store.findMembership(database.db, caller.actor.id, invitation.slug)
@@ -155,6 +229,14 @@ export function createInvitationsService(deps: InvitationsDeps) {
     return caller.org.id === invitation.org_id && can(caller, 'org:admin')
   }
 }
+
+const SEEN = 'inv_seen_'
+
+/** With a name in place of the id, which would open it. */
+const nameAlone = (invitation: store.InvitationWithOrg): Invitation => ({
+  ...present(invitation),
+  id: `${SEEN}${hash('sha256', invitation.id, 'hex').slice(0, 16)}`,
+})
 
 function present(invitation: store.InvitationWithOrg): Invitation {
   return {

@@ -1,6 +1,7 @@
 import type { Ending } from '../access/endings.ts'
 import { periodic } from '../background/periodic.ts'
 import type { EventsService } from '../events/service.ts'
+import type { MailService } from '../mail/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { PeopleService } from '../people/service.ts'
 import { invitationsHandlers, membersHandlers, orgsHandlers } from './handlers.ts'
@@ -13,6 +14,8 @@ const EXPIRE_EVERY_MS = 10 * 60_000
 interface OrgsNeeds extends Base {
   events: EventsService
   people: PeopleService
+  /** Undefined where no mail can be sent. */
+  mail: MailService | undefined
   ending: Ending
 }
 

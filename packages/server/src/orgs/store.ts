@@ -40,6 +40,8 @@ interface InvitationsTable {
   invited_by: string
   created_at: number
   expires_at: number
+  /** Of the one in its link; those made before there were links have none. */
+  secret_hash: string | null
 }
 
 export interface OrgTables {
@@ -285,6 +287,14 @@ const openInvitations = (q: Db, now: number) =>
 export const findInvitation = (q: Db, id: string, now: number): Promise<InvitationWithOrg | undefined> =>
   openInvitations(q, now).where('invitations.id', '=', id).executeTakeFirst()
 
+/** By the secret of its link. */
+export const findInvitationBySecret = (
+  q: Db,
+  hash: string,
+  now: number,
+): Promise<InvitationWithOrg | undefined> =>
+  openInvitations(q, now).where('invitations.secret_hash', '=', hash).executeTakeFirst()
+
 export async function invitationExistsFor(q: Db, email: string, now: number): Promise<boolean> {
   const found = await openInvitations(q, now)
     .where('invitations.email', '=', email)
@@ -296,12 +306,13 @@ export async function invitationExistsFor(q: Db, email: string, now: number): Pr
 export const listInvitations = (
   q: Db,
   whose: { orgId: string } | { email: string },
-  { now, after, limit }: { now: number; after: string; limit: number },
+  { now, after, offset = 0, limit }: { now: number; after: string; offset?: number; limit: number },
 ): Promise<InvitationWithOrg[]> => {
   const open = openInvitations(q, now)
     .where('invitations.id', '>', after)
     .orderBy('invitations.id')
     .limit(limit)
+    .offset(offset)
   return 'orgId' in whose
     ? open.where('invitations.org_id', '=', whose.orgId).execute()
     : open.where('invitations.email', '=', whose.email).execute()

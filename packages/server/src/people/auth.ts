@@ -1,5 +1,6 @@
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError, type BetterAuthOptions, betterAuth } from 'better-auth'
+import { createEmailVerificationToken } from 'better-auth/api'
 import { bearer } from 'better-auth/plugins/bearer'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { unhidden } from '../db/refusals.ts'
@@ -23,12 +24,26 @@ interface AuthDeps {
   providers: Config['providers']
   trustedOrigins: string[]
   /** Whether an invitation lets this person sign up. */
-  isInvited(user: { email: string; emailVerified: boolean }, invitationId?: string): Promise<boolean>
+  isInvited(user: { email: string; emailVerified: boolean }, invitation?: string): Promise<boolean>
   /** Gives a new person their organization. */
   welcome(user: { id: string; name: string; email: string }): Promise<void>
+  /** Somebody has set a new password with a link that was sent to their address. */
+  recovered(user: { id: string; emailVerified: boolean }): Promise<void>
+  /** What people are sent; undefined where no mail can be. */
+  post: Post | undefined
+}
+
+/** Tells a person something by mail, sooner or later. */
+interface Post {
+  verification(email: string, token: string): Promise<void>
+  reset(email: string, token: string): Promise<void>
 }
 
 export type Auth = ReturnType<typeof createAuth>
+
+/** How long a link that confirms an address works, and one that sets a new password. */
+export const VERIFICATION_SECONDS = 86_400
+export const RESET_SECONDS = 3_600
 
 /** The header by which somebody whose address is not verified names the invitation they sign up with. */
 const INVITATION_HEADER = 'trellis-invitation'
@@ -40,8 +55,13 @@ const idPrefixes: Record<string, IdPrefix> = {
   verification: 'ver',
 }
 
+const sentBy =
+  (send: (email: string, token: string) => Promise<void>) =>
+  ({ user, token }: { user: { email: string }; token: string }) =>
+    send(user.email, token)
+
 /** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
-export function createAuth({ database, newId, signUp, providers, ...deps }: AuthDeps) {
+export function createAuth({ database, newId, signUp, providers, post, ...deps }: AuthDeps) {
   const auth = betterAuth({
     baseURL: deps.baseUrl,
     basePath: '/api/auth',
@@ -69,7 +89,19 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
       minPasswordLength: PASSWORD_LENGTH.min,
       maxPasswordLength: PASSWORD_LENGTH.max,
       password: deps.passwords,
+      resetPasswordTokenExpiresIn: RESET_SECONDS,
+      revokeSessionsOnPasswordReset: true,
+      onPasswordReset: ({ user }) => deps.recovered(user),
+      ...(post && { sendResetPassword: sentBy(post.reset) }),
     },
+    ...(post && {
+      emailVerification: {
+        expiresIn: VERIFICATION_SECONDS,
+        // At sign-up it would be called in the midst of a transaction: see `databaseHooks`.
+        sendOnSignUp: false,
+        sendVerificationEmail: sentBy(post.verification),
+      },
+    }),
     user: {
       modelName: 'users',
       fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
@@ -106,6 +138,8 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     },
     verification: {
       modelName: 'verifications',
+      // What a copied database must not give away.
+      storeIdentifier: { default: 'plain', overrides: { 'reset-password': 'hashed' } },
       fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
     },
     databaseHooks: {
@@ -114,7 +148,7 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
           // Here and not at the sign-up route, so that the policy also holds for people a provider sends.
           before: async (user, context) => {
             if (signUp === 'open') return
-            const invitation = context?.request?.headers.get(INVITATION_HEADER) ?? undefined
+            const invitation = context?.headers?.get(INVITATION_HEADER) ?? undefined
             if (signUp === 'invited' && (await deps.isInvited(user, invitation))) return
             throw new APIError('FORBIDDEN', {
               code: 'SIGN_UP_CLOSED',
@@ -124,7 +158,14 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
                   : `Sign-up needs an invitation for this address, named in the ${INVITATION_HEADER} header`,
             })
           },
-          after: (user) => deps.welcome(user),
+          after: async (user) => {
+            await deps.welcome(user)
+            if (post && !user.emailVerified)
+              await post.verification(
+                user.email,
+                await createEmailVerificationToken(deps.secret, user.email, undefined, VERIFICATION_SECONDS),
+              )
+          },
         },
       },
     },
@@ -159,9 +200,21 @@ export function createAuth({ database, newId, signUp, providers, ...deps }: Auth
     handler: (request: Request) => unhidden(() => auth.handler(request)),
     /** Renews it when that is due, and removes what has expired. */
     getSession: (headers: Headers) => unhidden(() => auth.api.getSession({ headers })),
-    signUp: (body: { email: string; password: string; name: string }) =>
-      unhidden(() => auth.api.signUpEmail({ body, asResponse: true })),
+    /** `invitation` is what somebody was given who may not sign up otherwise. */
+    signUp: (body: { email: string; password: string; name: string }, invitation?: string) =>
+      unhidden(() =>
+        auth.api.signUpEmail({
+          body,
+          headers: new Headers(invitation ? { [INVITATION_HEADER]: invitation } : {}),
+          asResponse: true,
+        }),
+      ),
     signIn: (body: { email: string; password: string }) =>
       unhidden(() => auth.api.signInEmail({ body, asResponse: true })),
+    /** Whoever the address belongs to, if anybody, is sent a link. */
+    requestReset: (email: string) =>
+      unhidden(() => auth.api.requestPasswordReset({ body: { email }, asResponse: true })),
+    resetPassword: (body: { token: string; newPassword: string }) =>
+      unhidden(() => auth.api.resetPassword({ body, asResponse: true })),
   }
 }

@@ -1,12 +1,16 @@
+import { bySystem } from '../events/service.ts'
 import type { KeysService } from '../keys/service.ts'
+import type { MailService } from '../mail/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { InvitationsService } from '../orgs/invitations.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { createAuth } from './auth.ts'
-import { ensureOwner } from './first-owner.ts'
 import { createEntryLinks } from './entry-links.ts'
+import { ensureOwner } from './first-owner.ts'
 import type { Passwords } from './passwords.ts'
+import { createPost } from './post.ts'
 import type { PeopleService } from './service.ts'
+import * as store from './store.ts'
 
 interface PeopleNeeds extends Base {
   /** Made before all domains, because others ask it who somebody is. */
@@ -15,11 +19,14 @@ interface PeopleNeeds extends Base {
   invitations: InvitationsService
   keys: KeysService
   passwords: Passwords
+  /** Undefined where no mail can be sent. */
+  mail: MailService | undefined
 }
 
 /** How people come in, the first of them without being asked. */
 export async function createPeopleModule(needs: PeopleNeeds) {
   const { config, database, newId, baseUrl, serverKey, people, orgs, invitations, passwords } = needs
+  const { keys, clock } = needs
   const auth = createAuth({
     database,
     newId,
@@ -29,6 +36,15 @@ export async function createPeopleModule(needs: PeopleNeeds) {
     signUp: config.signUp,
     providers: config.providers,
     trustedOrigins: config.corsOrigins,
+    post: needs.mail && createPost({ ...needs, mail: needs.mail }),
+    // Until now the account may have been that of somebody else who typed the address.
+    recovered: async ({ id, emailVerified }) => {
+      if (emailVerified) return
+      await database.transact(async (tx) => {
+        await keys.endAllIn(tx, bySystem, id)
+        await store.verifyAddress(tx, id, clock())
+      })
+    },
     isInvited: invitations.admits,
     welcome: async (user) => {
       await database.transact((tx) => orgs.createPersonalIn(tx, user))

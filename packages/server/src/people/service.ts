@@ -9,6 +9,10 @@ export function createPeopleService({ db }: { db: Db }) {
     find: (userId: string): Promise<{ name: string; email: string } | undefined> =>
       store.findUser(db, userId),
 
+    /** Whether somebody signed up with an address. */
+    hasAccount: async (email: string): Promise<boolean> =>
+      (await store.findUserByEmail(db, email)) !== undefined,
+
     async get(userId: string): Promise<{ email: string; emailVerified: boolean }> {
       const user = await store.findUser(db, userId)
       if (!user) throw new Error(`No user ${userId}`)

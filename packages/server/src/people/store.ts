@@ -85,11 +85,23 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
     .execute()
 }
 
+/** Whose address it is. */
+export const findUserByEmail = (q: Db, email: string): Promise<{ id: string } | undefined> =>
+  q.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst()
+
 /** An address that an operator answers for. */
 export async function updateAddress(tx: Tx, userId: string, email: string, now: number): Promise<void> {
   await tx
     .updateTable('users')
     .set({ email, email_verified: sql<number>`true`, updated_at: new Date(now).toISOString() })
+    .where('id', '=', userId)
+    .execute()
+}
+
+export async function verifyAddress(tx: Tx, userId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ email_verified: sql<number>`true`, updated_at: new Date(now).toISOString() })
     .where('id', '=', userId)
     .execute()
 }

@@ -92,6 +92,14 @@ export const settings = {
     'open',
     oneOf('open', 'invited', 'closed'),
   ),
+  TRELLIS_SMTP_URL: setting(
+    'Server that mail is sent through, such as `smtps://user:password@mail.example.com`: invitations, confirmations of addresses, new passwords. With a password it has to offer encryption. Default: no mail; links are shown to whoever may hand them over.',
+    z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }),
+  ),
+  TRELLIS_MAIL_FROM: setting(
+    'Address that mail comes from. Default: `trellis` at the host of the base URL.',
+    z.email('must be an email address'),
+  ),
   TRELLIS_GITHUB_CLIENT_ID: setting('Sign-in with GitHub: client id of the OAuth app.', text),
   TRELLIS_GITHUB_CLIENT_SECRET: setting('Sign-in with GitHub: client secret.', text),
   TRELLIS_OIDC_ISSUER: setting('Sign-in with an OpenID Connect provider: its issuer URL.', httpUrl),
@@ -367,14 +375,6 @@ export const settings = {
     '250',
     wholeNumber(1),
   ),
-  TRELLIS_REPO_MAX_SECRETS: defaulted(
-    'Secrets of a repository that its extensions may be given.',
-    '100',
-    wholeNumber(0, 10_000),
-  ),
-  TRELLIS_RECORD_MAX_ROWS: defaulted(
-    'Rows of a record collection. What they take counts against the bytes of the organization.',
-    '1000000',
   TRELLIS_REPO_MAX_TOKENS: defaulted(
     'Tokens of a repository that work at the same time, clones taken from invites among them.',
     '10000',
@@ -385,6 +385,14 @@ export const settings = {
     '10000',
     wholeNumber(1, 100_000),
   ),
+  TRELLIS_REPO_MAX_SECRETS: defaulted(
+    'Secrets of a repository that its extensions may be given.',
+    '100',
+    wholeNumber(0, 10_000),
+  ),
+  TRELLIS_RECORD_MAX_ROWS: defaulted(
+    'Rows of a record collection. What they take counts against the bytes of the organization.',
+    '1000000',
     wholeNumber(1),
   ),
   TRELLIS_WEBHOOK_MAX_PENDING_BYTES: defaulted(
@@ -454,6 +462,7 @@ function arrange(v: Values) {
       key: v.TRELLIS_OWNER_KEY,
       password: v.TRELLIS_OWNER_PASSWORD,
     },
+    mail: { smtpUrl: v.TRELLIS_SMTP_URL, from: v.TRELLIS_MAIL_FROM },
     signUp: v.TRELLIS_SIGN_UP,
     anonymous: v.TRELLIS_ANONYMOUS === 'on',
     providers: {
@@ -538,6 +547,8 @@ function arrange(v: Values) {
       anonymousReposPerAddress: v.TRELLIS_ADDRESS_MAX_ANONYMOUS_REPOS,
       keysPerUser: v.TRELLIS_USER_MAX_KEYS,
       webhooksPerRepo: v.TRELLIS_REPO_MAX_WEBHOOKS,
+      tokensPerRepo: v.TRELLIS_REPO_MAX_TOKENS,
+      invitesPerCaller: v.TRELLIS_CALLER_MAX_INVITES,
       secretsPerRepo: v.TRELLIS_REPO_MAX_SECRETS,
       rowsPerRecord: v.TRELLIS_RECORD_MAX_ROWS,
       daemonsPerOrg: v.TRELLIS_ORG_MAX_DAEMONS,
@@ -547,8 +558,6 @@ function arrange(v: Values) {
     },
   }
 }
-      tokensPerRepo: v.TRELLIS_REPO_MAX_TOKENS,
-      invitesPerCaller: v.TRELLIS_CALLER_MAX_INVITES,
 
 /** Settings that are of no use without each other. */
 function together(env: Record<string, string | undefined>, names: (keyof Settings)[]): string[] {

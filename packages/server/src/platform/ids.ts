@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'rec'
   | 'run'
   | 'dmn'
+  | 'let'
 
 /** Makes ids: a prefix that tells the kind, then a part that sorts by time and cannot be guessed. */
 export type NewId = (prefix: IdPrefix) => string

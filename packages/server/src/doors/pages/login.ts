@@ -13,6 +13,8 @@ interface LoginDeps {
   forms: Forms
   passwordLimit: PasswordLimit
   signUp: Config['signUp']
+  /** Whether somebody can be sent a link to set a new password. */
+  canMail: boolean
 }
 
 /** Asks for the form even from somebody signed in, who wants to be somebody else. */
@@ -22,7 +24,7 @@ export const loginPath = (returnTo: string, { switching = false } = {}): string 
   `/login?${switching ? `${SWITCH}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
 
 /** Signing in, and up, without JavaScript; then on to where the person was going. */
-export function createLoginPage({ auth, authenticate, forms, passwordLimit, signUp }: LoginDeps) {
+export function createLoginPage({ auth, authenticate, forms, passwordLimit, signUp, canMail }: LoginDeps) {
   function show(exchange: Exchange, returnTo: string, problem?: string): void {
     const { field, headers } = forms.protect(exchange)
     const hidden = html`${field}<input type="hidden" name="return_to" value="${returnTo}">`
@@ -40,6 +42,7 @@ export function createLoginPage({ auth, authenticate, forms, passwordLimit, sign
 ${email}${password('current-password')}
 <button>Sign in</button>
 </form>
+${canMail ? html`<p><a href="/forgot-password">Forgot your password?</a></p>` : ''}
 ${
   signUp === 'open'
     ? html`<h2>No account yet?</h2>

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempDisposable } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { SMTPServer } from 'smtp-server'
+import { createVisitor, onEachDatabase, startTestApp, type TestApp, useInSuite } from '../testing/index.ts'
+import { invitationLetter } from './letters.ts'
+
+const PASSWORD = 'correct horse battery'
+
+interface Received {
+  to: string[]
+  from: string
+  /** As it came, header and body. */
+  source: string
+}
+
+/** A server for mail that keeps what it is given. */
+async function startPostOffice() {
+  const received: Received[] = []
+  const state = { refuse: undefined as (Error & { responseCode?: number }) | undefined, tried: 0 }
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onRcptTo(_address, _session, done) {
+      state.tried++
+      done(state.refuse)
+    },
+    onData(stream, { envelope }, done) {
+      text(stream).then((source) => {
+        const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+        received.push({ to: envelope.rcptTo.map(({ address }) => address), from, source })
+        done()
+      }, done)
+    },
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  const { port } = server.server.address() as AddressInfo
+  return {
+    received,
+    state,
+    env: { TRELLIS_SMTP_URL: `smtp://127.0.0.1:${port}`, TRELLIS_MAIL_FROM: 'post@trellis.example' },
+    /** The letter to somebody, when it is there. */
+    letterTo: async (address: string, nth = 0): Promise<Received & { link: string }> => {
+      const those = () => received.filter(({ to }) => to.includes(address))
+      await until(() => those().length > nth)
+      const letter = those()[nth] as Received
+      const body = unfolded(letter.source)
+      return { ...letter, link: /https?:\/\/\S+/.exec(body)?.[0] ?? '' }
+    },
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((closed) => server.close(closed))
+    },
+  }
+}
+
+/** Lines that were too long for mail, as they were before. */
+const unfolded = (source: string): string =>
+  source
+    .replaceAll(/=\r\n/g, '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+
+const pathOf = (link: string) => link.slice(new URL(link).origin.length)
+
+onEachDatabase('mail', (create) => {
+  const world = useInSuite(async (made) => {
+    const post = made.use(await startPostOffice())
+    const database = made.use(await create())
+    const app = made.use(await startTestApp(database, { ...post.env, TRELLIS_SIGN_UP: 'invited' }))
+    return { post, app, database }
+  })
+  const owner = () => world.app.client(world.app.ownerKey)
+  const lettersLeft = async (app: TestApp) =>
+    (await app.database.db.selectFrom('letters').select('id').execute()).length
+
+  it('carries the link of an invitation, which signs up and joins', async () => {
+    const { app, post } = world
+    const made = await owner().members.invite({ orgSlug: 'owner', email: 'guest@example.com' })
+    assert.equal(made.mailed, true)
+    const { from, source, link } = await post.letterTo('guest@example.com')
+    assert.equal(from, 'post@trellis.example')
+    assert.match(source, /^From: Trellis <post@trellis\.example>\r$/m)
+    assert.match(source, /^Auto-Submitted: auto-generated\r$/m)
+    assert.equal(link, made.url)
+    const visitor = createVisitor(app)
+    const page = await visitor.get(pathOf(link))
+    const fields = { action: 'sign-up', name: 'Guest', password: PASSWORD }
+    assert.equal((await visitor.post(page, pathOf(link), fields)).status, 200)
+    assert.equal((await owner().members.list({ orgSlug: 'owner' })).items.length, 2)
+    await until(async () => (await lettersLeft(app)) === 0)
+    assert.ok(!app.logged().includes(link))
+  })
+
+  it('asks at sign-up whether the address is theirs, and knows it when the link was opened', async () => {
+    const { app, post } = world
+    const { link } = await post.letterTo('guest@example.com', 1)
+    const verified = async () => {
+      const user = await app.database.db
+        .selectFrom('users')
+        .select('email_verified')
+        .where('email', '=', 'guest@example.com')
+        .executeTakeFirst()
+      return Boolean(user?.email_verified)
+    }
+    assert.equal(await verified(), false)
+    const path = pathOf(link)
+    const forged = await createVisitor(app).get(path.replace(/token=[^&]*/, 'token=forged'))
+    assert.equal(new URL(forged.location ?? '', app.url).origin, app.url)
+    assert.equal(await verified(), false)
+    // A link says where to go on afterwards: nowhere else than here.
+    const elsewhere = path.replace(
+      /callbackURL=[^&]*/,
+      `callbackURL=${encodeURIComponent('https://evil.example/')}`,
+    )
+    assert.equal((await createVisitor(app).get(elsewhere)).status, 403)
+    const opened = await createVisitor(app).get(path)
+    assert.deepEqual([opened.status, new URL(opened.location ?? '', app.url).origin], [302, app.url])
+    assert.equal(await verified(), true)
+  })
+
+  it('sets a new password once, ends all sessions, and tells nobody who has an account', async () => {
+    const { app, post } = world
+    const email = 'guest@example.com'
+    const signIn = (password: string) =>
+      fetch(`${app.url}/api/auth/sign-in/email`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      })
+    const { token } = (await (await signIn(PASSWORD)).json()) as { token: string }
+    const kept = await app.client(token).keys.create({ name: 'kept' })
+    const visitor = createVisitor(app)
+    const forgot = await visitor.get('/forgot-password')
+    assert.match((await visitor.get('/login')).text, /href="\/forgot-password"/)
+    const answers = []
+    for (const each of ['nobody@example.com', email])
+      answers.push((await visitor.post(forgot, '/forgot-password', { email: each })).text)
+    assert.equal(answers[0], answers[1])
+
+    const { link } = await post.letterTo(email, 2)
+    const rows = JSON.stringify(await app.database.db.selectFrom('letters').selectAll().execute())
+    const path = pathOf(link)
+    const secret = path.slice(path.lastIndexOf('/') + 1)
+    assert.ok(!rows.includes(secret) && !(await verificationsOf(app)).includes(secret))
+    const page = await visitor.get(path)
+    const elsewhere = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    assert.equal((await visitor.post(page, path, { password: 'another password' }, elsewhere)).status, 403)
+    assert.equal((await visitor.post(page, `${path}x`, { password: 'another password' })).status, 400)
+    assert.equal((await visitor.post(page, path, { password: 'short' })).status, 400)
+    assert.equal((await visitor.post(page, path, { password: 'another password' })).status, 200)
+    assert.equal((await visitor.post(page, path, { password: 'a third password' })).status, 400)
+    assert.equal((await signIn('another password')).status, 200)
+    assert.equal((await app.call('orgs/list', {}, { token })).status, 401)
+    assert.equal((await app.call('orgs/list', {}, { token: kept.secret })).status, 200)
+    assert.ok(!app.logged().includes(secret))
+    assert.ok(!post.received.some(({ to }) => to.includes('nobody@example.com')))
+  })
+
+  it('takes what somebody left in an account that they opened with the address of another', async () => {
+    const { app, post } = world
+    const email = 'victim@example.com'
+    const { id } = await owner().members.invite({ orgSlug: 'owner', email })
+    // Whoever has the link may sign up; that it is their address they have not shown.
+    const squatter = await fetch(`${app.url}/api/auth/sign-up/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'trellis-invitation': id },
+      body: JSON.stringify({ email, name: 'Eve', password: PASSWORD }),
+    })
+    const { token } = (await squatter.json()) as { token: string }
+    const { secret } = await app.client(token).keys.create({ name: 'left', scopes: ['*', 'account'] })
+    const visitor = createVisitor(app)
+    await visitor.post(await visitor.get('/forgot-password'), '/forgot-password', { email })
+    const reset = pathOf((await post.letterTo(email, 2)).link)
+    const page = await visitor.get(reset)
+    assert.equal((await visitor.post(page, reset, { password: 'of the victim alone' })).status, 200)
+    for (const left of [token, secret])
+      assert.equal((await app.call('orgs/list', {}, { token: left })).status, 401)
+  })
+
+  it('says of names what cannot be taken for more', async () => {
+    const { post } = world
+    const name = 'Win now! https://evil.example <b>x</b>'
+    await owner().orgs.create({ slug: 'loud', name })
+    await owner().members.invite({ orgSlug: 'loud', email: 'quiet@example.com' })
+    const { source, to } = await post.letterTo('quiet@example.com')
+    assert.deepEqual(to, ['quiet@example.com'])
+    assert.doesNotMatch(unfolded(source), /evil\.example|<b>/)
+    assert.match(source, /^Subject: You are invited to join Win now https evil example b x b\r$/m)
+  })
+
+  it('is bounded for each who is written to', async () => {
+    const invite = () =>
+      world.app.call(
+        'members/invite',
+        { orgSlug: 'owner', email: 'flooded@example.com' },
+        { token: world.app.ownerKey },
+      )
+    const answers = []
+    for (let n = 0; n < 11; n++) answers.push((await invite()).body.mailed)
+    // The link is still there to be handed over.
+    assert.deepEqual(answers, [...Array(10).fill(true), false])
+  })
+})
+
+onEachDatabase('mail that cannot be sent', (create) => {
+  const letters = (app: TestApp) => app.database.db.selectFrom('letters').selectAll().execute()
+  const invite = (app: TestApp, email: string) =>
+    app.client(app.ownerKey).members.invite({ orgSlug: 'owner', email })
+
+  it('waits, outlives the process, and is sent when the server for it is back', async () => {
+    await using post = await startPostOffice()
+    await using data = await mkdtempDisposable(join(tmpdir(), 'trellis-mail-'))
+    await using database = await create()
+    const start = () => startTestApp(database, { ...post.env, TRELLIS_DATA: data.path })
+    post.state.refuse = Object.assign(new Error('Come later'), { responseCode: 451 })
+    {
+      await using app = await start()
+      await invite(app, 'guest@example.com')
+      await until(async () => (await letters(app))[0]?.attempts === 1)
+    }
+    assert.equal(post.received.length, 0)
+    post.state.refuse = undefined
+    await using next = await start()
+    next.pass(60_000)
+    await post.letterTo('guest@example.com')
+    await until(async () => (await letters(next)).length === 0)
+  })
+
+  it('is given up when there is nobody to have it, when it was tried often enough, and when its link is over', async () => {
+    await using post = await startPostOffice()
+    await using database = await create()
+    await using app = await startTestApp(database, post.env)
+    post.state.refuse = Object.assign(new Error('No such user'), { responseCode: 550 })
+    await invite(app, 'none@example.com')
+    await until(async () => post.state.tried === 1 && (await letters(app)).length === 0)
+
+    post.state.refuse = Object.assign(new Error('Come later'), { responseCode: 451 })
+    await invite(app, 'later@example.com')
+    for (let attempts = 1; attempts <= 6; attempts++) {
+      await until(async () => (await letters(app))[0]?.attempts === attempts)
+      app.pass(6 * 3600_000 + 1000)
+    }
+    await until(async () => (await letters(app)).length === 0)
+    assert.equal(post.state.tried, 8)
+
+    await invite(app, 'over@example.com')
+    await until(async () => (await letters(app))[0]?.attempts === 1)
+    app.pass(8 * 86_400_000)
+    await until(async () => (await letters(app)).length === 0)
+    assert.equal(post.state.tried, 9)
+    assert.equal(post.received.length, 0)
+  })
+})
+
+describe('a name in a letter', () => {
+  it('is one line of words', () => {
+    const subjectOf = (org: string) =>
+      invitationLetter({ to: 'a@example.com', org, inviter: 'Ana', url: '', endsAt: 0 }).subject
+    const begin = 'You are invited to join '
+    assert.equal(subjectOf('Ana\r\nBcc: eve@evil.example'), `${begin}Ana Bcc eve evil example`)
+    assert.equal(subjectOf('Zoë & Søn'), `${begin}Zoë & Søn`)
+    assert.equal(subjectOf('😀'), `${begin}somebody`)
+    assert.equal(subjectOf('x'.repeat(100)), begin + 'x'.repeat(60))
+  })
+})
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 60_000; !(await isSo()); await sleep(20))
+    if (Date.now() > end) throw new Error('It did not come to that')
+}
+
+/** better-auth's own table, of which the rest of the server knows nothing. */
+async function verificationsOf({ database: { db } }: TestApp): Promise<string> {
+  const { rows } = await sql`select * from verifications`.execute(db)
+  return JSON.stringify(rows)
+}

@@ -1,0 +1,33 @@
+import { resetLetter, verificationLetter } from '../mail/letters.ts'
+import type { MailService } from '../mail/service.ts'
+import type { Clock } from '../platform/clock.ts'
+import { RESET_SECONDS, VERIFICATION_SECONDS } from './auth.ts'
+
+/** What people are sent of their own accounts. */
+export const createPost = ({
+  mail,
+  baseUrl,
+  clock,
+}: {
+  mail: MailService
+  baseUrl: string
+  clock: Clock
+}) => ({
+  verification: (to: string, token: string): Promise<void> =>
+    mail.sendQuietly(
+      verificationLetter({
+        to,
+        url: `${baseUrl}/api/auth/verify-email?token=${encodeURIComponent(token)}&callbackURL=%2F`,
+        endsAt: clock() + VERIFICATION_SECONDS * 1000,
+      }),
+    ),
+
+  reset: (to: string, token: string): Promise<void> =>
+    mail.sendQuietly(
+      resetLetter({
+        to,
+        url: `${baseUrl}/reset-password/${encodeURIComponent(token)}`,
+        endsAt: clock() + RESET_SECONDS * 1000,
+      }),
+    ),
+})
