@@ -1,7 +1,7 @@
 // What a fixture says of itself: which version made it, and what must still be so after an upgrade.
 
 /** The first schema that has it. */
-export const SINCE = { git: 2, agents: 3, webhooks: 4, rules: 6, extensions: 12 }
+export const SINCE = { git: 2, agents: 3, webhooks: 4, rules: 6, extensions: 12, runs: 14 }
 
 /** What the version that made the fixture answered, and so has every version after it. */
 export interface Recorded {

@@ -17,4 +17,5 @@ export const SHIPPED: { commit: string; inFull?: true }[] = [
   { commit: '2d18a01' },
   { commit: '6615ef9' },
   { commit: 'ab5e912' },
+  { commit: 'f1db8b6' },
 ]

@@ -52,5 +52,12 @@ export async function recordAnswers({ call, told, schema }: Teller): Promise<Rec
     await asAnn('records/list', { name: 'tools', record: 'task' }, 'ann')
     await asAnn('records/list', { name: 'tools', record: 'task', where: { status: 'done' } }, 'ann')
   }
+  if (schema >= SINCE.runs) {
+    const { items } = (
+      await call('runs/list', { name: 'engine' }, { token: told.credentials.ann, org: 'ann' })
+    ).body
+    for (const { id } of items) await asAnn('runs/get', { id }, 'ann')
+    await asAnn('secrets/list', { name: 'engine' }, 'ann')
+  }
   return recorded
 }

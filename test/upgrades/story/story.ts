@@ -2,6 +2,7 @@ import { SINCE } from '../manifest.ts'
 import { tellOfExtensions } from './extensions.ts'
 import { listRepos, tellOfGit } from './git.ts'
 import { closeDoors, tellOfPeople } from './people.ts'
+import { tellOfRuns } from './runs.ts'
 import { tellOfStrangers } from './strangers.ts'
 import type { Teller } from './teller.ts'
 import { fallBehind, installWebhooks } from './webhooks.ts'
@@ -21,6 +22,7 @@ export async function tellStory(teller: Teller): Promise<void> {
     told.credentials['token for topics'] = (await ok('tokens/create', limited, acme())).secret
   }
   if (knows('extensions')) await tellOfExtensions(teller)
+  if (knows('runs')) await tellOfRuns(teller)
   if (knows('webhooks')) await fallBehind(teller)
   await closeDoors(teller)
   if (knows('git')) told.repos.push(...(await listRepos(teller)))
