@@ -3,7 +3,12 @@ import { mkdtempDisposable, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { sql } from 'kysely'
+import { openDatabase } from '../db/database.ts'
+import { people } from '../db/migrations/0015-people.ts'
+import { migrations } from '../db/migrations/index.ts'
 import { newId } from '../platform/ids.ts'
+import type { Database, Schema } from '../schema.ts'
 import { mintSecret } from '../secrets/minting.ts'
 import {
   createVisitor,
@@ -162,6 +167,52 @@ onEachDatabase('the owner of the first start', (create) => {
     assert.deepEqual((await app.client(key).credentials.self()).scopes, ['*', 'account'])
   })
 })
+
+onEachDatabase('the owner of a server from before there were links', (create) => {
+  it('is the first who was there, and their key follows them', async () => {
+    await using store = await create('empty')
+    const at = new Date(1_700_000_000_000).toISOString()
+    {
+      const before = migrations.slice(0, migrations.indexOf(people))
+      await using old = closing(await openDatabase<Schema>(store.location, { steps: before }))
+      const who = ['usr_later', 'usr_first', 'usr_third']
+      for (const [n, id] of who.entries()) {
+        const created = new Date(Date.parse(at) + (id === 'usr_first' ? 0 : n + 1)).toISOString()
+        await old.db
+          .insertInto('users')
+          .values({
+            ...{ id, name: id, email: `${id}@example.com`, email_verified: sql<number>`true`, image: null },
+            ...{ created_at: created, updated_at: created },
+          })
+          .execute()
+        await sql`insert into orgs (id, slug, name, frozen, repo_count, kind, created_at, updated_at)
+          values (${`org-${id}`}, ${`org-${n}`}, 'x', 0, 0, 'team', 0, 0)`.execute(old.db)
+        for (const name of ['First start', 'another'])
+          await old.db
+            .insertInto('api_keys')
+            .values({
+              ...{ id: `${id} ${name}`, org_id: `org-${id}`, user_id: id, name, prefix: 'x', scopes: '*' },
+              ...{
+                secret_hash: `${id} ${name}`,
+                enabled: 1,
+                expires_at: null,
+                last_used_at: null,
+                created_at: 0,
+              },
+            })
+            .execute()
+      }
+    }
+    await using now = closing(await openDatabase<Schema>(store.location))
+    assert.deepEqual(await now.db.selectFrom('first_owner').selectAll().execute(), [
+      { user_id: 'usr_first', key_id: 'usr_first First start' },
+    ])
+    const followers = now.db.selectFrom('api_keys').select('id').where('scopes', '=', '* account')
+    assert.deepEqual(await followers.execute(), [{ id: 'usr_first First start' }])
+  })
+})
+
+const closing = (database: Database) => ({ ...database, [Symbol.asyncDispose]: () => database.close() })
 
 onEachDatabase('the key that the operator chose', (create) => {
   const onSameData = async (
