@@ -85,7 +85,7 @@ export async function countUnended(q: Db, creatorId: string, now: number, limit:
     .selectFrom((eb) =>
       eb
         .selectFrom('invites')
-        .select('id')
+        .select('expires_at')
         .where('creator_id', '=', creatorId)
         .where('revoked_at', 'is', null)
         .where('expires_at', '>', now)

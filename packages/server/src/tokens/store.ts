@@ -36,7 +36,9 @@ export const listLive = (q: Db, repoId: string, now: number): Promise<TokenRow[]
 /** How many are alive; counted no further than `limit`. */
 export async function countLive(q: Db, repoId: string, now: number, limit: number): Promise<number> {
   const { count } = await q
-    .selectFrom(unrevoked(q, repoId).select('id').where('expires_at', '>', now).limit(limit).as('live'))
+    .selectFrom(
+      unrevoked(q, repoId).select('expires_at').where('expires_at', '>', now).limit(limit).as('live'),
+    )
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count

@@ -42,9 +42,10 @@ export const people: Migration = {
     'create index letters_due on letters (due_at)',
 
     'create index api_keys_user_id on api_keys (user_id)',
-    'create index repo_tokens_unrevoked on repo_tokens (repo_id, expires_at) where revoked_at is null',
+    // With the last column SQLite counts in the index alone.
+    'create index repo_tokens_unrevoked on repo_tokens (repo_id, expires_at, revoked_at) where revoked_at is null',
     'create index repo_tokens_revoked on repo_tokens (repo_id, revoked_at) where revoked_at is not null',
-    'create index invites_unrevoked on invites (creator_id, expires_at) where revoked_at is null',
+    'create index invites_unrevoked on invites (creator_id, expires_at, revoked_at) where revoked_at is null',
     'create index invites_revoked on invites (creator_id, revoked_at) where revoked_at is not null',
   ],
 }
