@@ -22,11 +22,20 @@ interface Received {
 }
 
 /** A server for mail that keeps what it is given. */
-async function startPostOffice() {
+async function startPostOffice({ asksForPassword = false } = {}) {
   const received: Received[] = []
-  const state = { refuse: undefined as (Error & { responseCode?: number }) | undefined, tried: 0 }
+  const state = {
+    refuse: undefined as (Error & { responseCode?: number }) | undefined,
+    tried: 0,
+    passwords: 0,
+  }
   const server = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: asksForPassword ? ['STARTTLS'] : ['AUTH', 'STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth(_auth, _session, done) {
+      state.passwords++
+      done(null, { user: 'trellis' })
+    },
     onRcptTo(_address, _session, done) {
       state.tried++
       done(state.refuse)
@@ -46,6 +55,7 @@ async function startPostOffice() {
   return {
     received,
     state,
+    port,
     env: { TRELLIS_SMTP_URL: `smtp://127.0.0.1:${port}`, TRELLIS_MAIL_FROM: 'post@trellis.example' },
     /** The letter to somebody, when it is there. */
     letterTo: async (address: string, nth = 0): Promise<Received & { link: string }> => {
@@ -231,6 +241,20 @@ onEachDatabase('mail that cannot be sent', (create) => {
     next.pass(60_000)
     await post.letterTo('guest@example.com')
     await until(async () => (await letters(next)).length === 0)
+  })
+
+  it('says its password to no server that does not encrypt what it is told', async () => {
+    await using post = await startPostOffice({ asksForPassword: true })
+    await using database = await create()
+    await using app = await startTestApp(database, {
+      ...post.env,
+      TRELLIS_SMTP_URL: `smtp://trellis:secret%20word@127.0.0.1:${post.port}`,
+    })
+    await invite(app, 'guest@example.com')
+    await until(async () => (await letters(app))[0]?.attempts === 1)
+    assert.deepEqual([post.state.passwords, post.received.length], [0, 0])
+    assert.doesNotMatch(app.logged(), /secret.{1,3}word/)
+    assert.match(app.logged(), /STARTTLS/)
   })
 
   it('is given up when there is nobody to have it, when it was tried often enough, and when its link is over', async () => {

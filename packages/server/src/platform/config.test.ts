@@ -70,6 +70,16 @@ describe('the configuration', () => {
     assert.equal(config.baseUrl, 'https://trellis.example')
   })
 
+  it('takes a server for mail whose password can be read', () => {
+    const of = (url: string) => problemsOf({ TRELLIS_SMTP_URL: url })
+    assert.deepEqual(of('https://mail.example'), ['TRELLIS_SMTP_URL must be an smtp or smtps URL'])
+    assert.deepEqual(of('smtp://me:100%@mail.example'), [
+      'TRELLIS_SMTP_URL must have user name and password percent-encoded',
+    ])
+    const url = 'smtps://me:100%25@mail.example:465'
+    assert.equal(parseConfig({ TRELLIS_SMTP_URL: url }).mail.smtpUrl, url)
+  })
+
   it('reports everything that is wrong together', () => {
     const problems = problemsOf({
       TRELLIS_LISTEN: 'nowhere',

@@ -21,6 +21,14 @@ const list = z.string().transform((value) =>
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((url) => url.replace(/\/+$/, ''))
+const isDecodable = (url: string): boolean => {
+  try {
+    const { username, password } = new URL(url)
+    return decodeURIComponent(username + password) !== undefined
+  } catch {
+    return false
+  }
+}
 const oneOf = <const T extends string>(...values: T[]) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
 
@@ -94,7 +102,9 @@ export const settings = {
   ),
   TRELLIS_SMTP_URL: setting(
     'Server that mail is sent through, such as `smtps://user:password@mail.example.com`: invitations, confirmations of addresses, new passwords. With a password it has to offer encryption. Default: no mail; links are shown to whoever may hand them over.',
-    z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }),
+    z
+      .url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' })
+      .refine(isDecodable, 'must have user name and password percent-encoded'),
   ),
   TRELLIS_MAIL_FROM: setting(
     'Address that mail comes from. Default: `trellis` at the host of the base URL.',
