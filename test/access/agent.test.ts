@@ -76,6 +76,9 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
     const git = await fetch(`${app.url}/git/a/b.git/info/refs?service=git-upload-pack`)
     assert.equal(git.status, 401)
     assert.match(git.headers.get('www-authenticate') ?? '', /resource_metadata=/)
+    assert.ok((await git.text()).includes(server.agent_auth.skill))
+    assert.ok(refused.body.message.includes(server.agent_auth.skill))
+    assert.ok(server.grant_types_supported.includes('refresh_token'))
   })
 
   it('registers, gets a token, creates a repository and pushes to it', async () => {
@@ -119,7 +122,7 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
     const polled = await answer('Step 4: Claim ceremony', 1)
     assert.equal(polled.scope, 'repo:read repo:write repo:admin org:read')
     assert.equal((await answer('Step 4: Claim ceremony', 1)).error, 'invalid_grant')
-    Object.assign(known, { ACCESS_TOKEN: polled.access_token, IDENTITY_ASSERTION: polled.identity_assertion })
+    Object.assign(known, { ACCESS_TOKEN: polled.access_token, REFRESH_TOKEN: polled.refresh_token })
   })
 
   it('goes on with its full scopes, while the token of before is dead for git too', async () => {
@@ -132,11 +135,23 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
     assert.equal((await app.client(token).invites.create({ name: 'hello' })).repo, 'hello')
   })
 
-  it('leaves a repository that does not end any more', async () => {
+  it('comes back a month later, still as itself', async () => {
     app.pass(30 * 24 * 60 * 60_000)
     await app.expire()
+    assert.equal(await statusWith(known.ACCESS_TOKEN), 401)
+    const renewed = await answer('Step 7: Go on for as long as you are wanted')
+    known.ACCESS_TOKEN = renewed.access_token
+    await git('git commit -q --allow-empty -m "Come back"')
+    assert.equal((await step('Step 6: Use the access_token', 1, push)).code, 0)
+    const { items } = await app
+      .client(known.ACCESS_TOKEN)
+      .events.list({ name: 'hello', types: ['git.push'], order: 'newest' })
+    assert.equal(items[0]?.actor.kind, 'agent')
+  })
+
+  it('leaves a repository that does not end any more', async () => {
     const clone = `git -c http.extraHeader="Authorization: Bearer ${ana.token}" clone -q ${known.REMOTE} kept`
-    await git(`${clone} && test "$(git -C kept log -1 --format=%s)" = "Go on"`)
+    await git(`${clone} && test "$(git -C kept log -1 --format=%s)" = "Come back"`)
   })
 
   it('can end its token, and ask by name for a person instead', async () => {

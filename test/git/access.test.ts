@@ -59,7 +59,7 @@ describe('a stranger', () => {
       }),
     )
     assert.equal(new Set(answers).size, 1)
-    assert.match(answers[0] ?? '', /^401 Basic realm="Trellis", Bearer .*Sign in: any user name/s)
+    assert.match(answers[0] ?? '', /^401 Bearer .*, Basic realm="Trellis" Sign in: any user name.*\/auth\.md /s)
     for (const service of ['git-upload-pack', 'git-receive-pack']) {
       const response = await ask(`/git/${host.owner.slug}/here.git/${service}`, undefined, {
         method: 'POST',

@@ -22,11 +22,15 @@ export type AgentRegistrationView = z.infer<typeof AgentRegistrationView>
 export const ClaimedAgent = z
   .object({
     registrationId: z.string(),
+    agentName: z.string().max(64).nullable().describe('What it calls itself. Nobody has checked it.'),
     kind: RegistrationKind,
     status: z.enum(['claimed', 'expired']),
     orgSlug: z.string().nullable().describe('The organization it came with.'),
     claimedAt: Timestamp,
     revokedAt: Timestamp.nullable(),
+    endsAt: Timestamp.nullable().describe(
+      'When it ends unless it renews its tokens before; null for one that has none.',
+    ),
     createdAt: Timestamp,
   })
   .describe('A registration as the person sees it who claimed it.')

@@ -28,6 +28,8 @@ export interface Caller {
   onlyRepoId?: string
   /** Set when the credential moves only refs that match one of these patterns. */
   onlyRefs?: readonly string[]
+  /** What an agent calls itself; nobody has checked it. */
+  agentName?: string
   /** Set when it is a run that acts: whatever it does tells why. */
   cause?: Cause
 }

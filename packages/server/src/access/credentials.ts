@@ -6,8 +6,13 @@ import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
 /*
  * Every request with a key, a token or a session comes through here, so each is a single query over the tables of
- * several domains, prepared. Undefined stands for a credential that is not, or no longer, good.
+ * several domains, prepared. Undefined stands for a credential that is not known.
  */
+
+/** Why a credential is not good any more that was once. */
+export type Ended = 'expired' | 'revoked'
+
+const hasPassed = (end: number | null, now: number): boolean => end !== null && end <= now
 
 const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
   // The join with members is what makes a key end with its owner's membership.
@@ -32,9 +37,11 @@ const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
     .where('api_keys.secret_hash', '=', hash),
 )
 
-export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | undefined> {
+export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
   const [key] = await keyByHash(db, { hash })
-  if (key?.enabled !== 1 || (key.expires_at !== null && key.expires_at <= now)) return undefined
+  if (!key) return undefined
+  if (key.enabled !== 1) return 'revoked'
+  if (hasPassed(key.expires_at, now)) return 'expired'
   return {
     actor: { kind: 'user', id: key.user_id },
     credential: { kind: 'key', id: key.id },
@@ -119,7 +126,7 @@ export const callerOfSession = (
   expiresAt: null,
 })
 
-const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: number }) =>
+const tokenByHash = prepared((db: Db, { hash }: { hash: string }) =>
   db
     .selectFrom('repo_tokens')
     .innerJoin('repos', 'repos.id', 'repo_tokens.repo_id')
@@ -132,20 +139,21 @@ const liveTokenByHash = prepared((db: Db, { hash, now }: { hash: string; now: nu
       'repo_tokens.actor_kind',
       'repo_tokens.actor_id',
       'repo_tokens.expires_at',
+      'repo_tokens.revoked_at',
+      'repos.expires_at as repo_expires_at',
       'repos.org_id',
       'orgs.slug',
       'orgs.frozen',
       'orgs.kind',
     ])
-    .where('repo_tokens.secret_hash', '=', hash)
-    .where('repo_tokens.revoked_at', 'is', null)
-    .where('repo_tokens.expires_at', '>', now)
-    .where((eb) => eb.or([eb('repos.expires_at', 'is', null), eb('repos.expires_at', '>', now)])),
+    .where('repo_tokens.secret_hash', '=', hash),
 )
 
-export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | undefined> {
-  const [token] = await liveTokenByHash(db, { hash, now })
-  if (!token) return undefined
+export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
+  const [token] = await tokenByHash(db, { hash })
+  if (!token || hasPassed(token.repo_expires_at, now)) return undefined
+  if (token.revoked_at !== null) return 'revoked'
+  if (hasPassed(token.expires_at, now)) return 'expired'
   return {
     actor: { kind: token.actor_kind, id: token.actor_id },
     credential: { kind: 'token', id: token.id },
@@ -162,7 +170,7 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
 const tokenRole: Role = 'owner'
 const tokenScopes: Record<AccessScope, Scope[]> = { read: ['repo:read'], write: ['repo:write'] }
 
-const agentByHash = prepared((db: Db, { hash, now }: { hash: string; now: number }) =>
+const agentByHash = prepared((db: Db, { hash }: { hash: string }) =>
   db
     .selectFrom('agent_tokens')
     .innerJoin('agent_registrations', 'agent_registrations.id', 'agent_tokens.registration_id')
@@ -170,6 +178,11 @@ const agentByHash = prepared((db: Db, { hash, now }: { hash: string; now: number
     .select([
       'agent_tokens.id',
       'agent_tokens.registration_id',
+      'agent_tokens.expires_at',
+      'agent_tokens.revoked_at',
+      'agent_tokens.generation',
+      'agent_registrations.generation as current_generation',
+      'agent_registrations.agent_name',
       'agent_registrations.claimed_at',
       'agent_registrations.claim_expires_at',
       'agent_registrations.org_id',
@@ -177,25 +190,26 @@ const agentByHash = prepared((db: Db, { hash, now }: { hash: string; now: number
       'orgs.frozen',
       'orgs.kind',
     ])
-    .where('agent_tokens.secret_hash', '=', hash)
-    .where('agent_tokens.revoked_at', 'is', null)
-    .where('agent_tokens.expires_at', '>', now)
-    .where('agent_registrations.revoked_at', 'is', null)
-    // A claim starts a new generation, and with it ends what was handed out before.
-    .whereRef('agent_tokens.generation', '=', 'agent_registrations.generation'),
+    .where('agent_tokens.secret_hash', '=', hash),
 )
 
-export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | undefined> {
-  const [agent] = await agentByHash(db, { hash, now })
-  if (!agent || (agent.claimed_at === null && agent.claim_expires_at <= now)) return undefined
+export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
+  const [agent] = await agentByHash(db, { hash })
+  if (!agent) return undefined
+  // A claim starts a new generation, as does the end of the agent, and with it ends what was handed out before.
+  if (agent.revoked_at !== null || agent.generation !== agent.current_generation) return 'revoked'
+  const isUnclaimed = agent.claimed_at === null
+  if (hasPassed(agent.expires_at, now) || (isUnclaimed && hasPassed(agent.claim_expires_at, now)))
+    return 'expired'
   return {
     actor: { kind: 'agent', id: agent.registration_id },
     credential: { kind: 'agent', id: agent.id },
     org: actingOrg({ ...agent, id: agent.org_id }),
     role: 'owner',
-    scopes: agent.claimed_at === null ? PRE_CLAIM_SCOPES : POST_CLAIM_SCOPES,
+    scopes: isUnclaimed ? PRE_CLAIM_SCOPES : POST_CLAIM_SCOPES,
     // Once claimed it lasts until it is revoked, and then all ends that it made.
-    expiresAt: agent.claimed_at === null ? agent.claim_expires_at : null,
+    expiresAt: isUnclaimed ? agent.claim_expires_at : null,
+    ...(agent.agent_name !== null && { agentName: agent.agent_name }),
   }
 }
 

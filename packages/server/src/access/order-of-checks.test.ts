@@ -7,6 +7,7 @@ import {
   assertFault,
   assertForbidden,
   assertInvalid,
+  assertUnauthenticated,
   foundOrg,
   onEachDatabase,
   type TestOrg,
@@ -73,8 +74,7 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
   })
 
   it('tells an unauthenticated caller the same whether a thing exists or not', async () => {
-    for (const name of ['target', 'nothing'])
-      assertFault(await app.call('repos/get', { name }), 'UNAUTHENTICATED', {})
+    for (const name of ['target', 'nothing']) assertUnauthenticated(await app.call('repos/get', { name }))
   })
 
   it('refuses input that only a closer look shows to be wrong before it looks for what is addressed', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import {
-  assertFault,
+  assertUnauthenticated,
   foundOrg,
   onEachDatabase,
   registerAgent,
@@ -83,7 +83,7 @@ onEachDatabase('credentials/self', (create) => {
   })
 
   it('is for those who have a credential', async () => {
-    assertFault(await app.call('credentials/self'), 'UNAUTHENTICATED', {})
-    assertFault(await app.call('credentials/self', {}, { token: 'garbage' }), 'UNAUTHENTICATED', {})
+    assertUnauthenticated(await app.call('credentials/self'))
+    assertUnauthenticated(await app.call('credentials/self', {}, { token: 'garbage' }))
   })
 })

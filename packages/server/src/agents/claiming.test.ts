@@ -104,13 +104,14 @@ onEachDatabase('claiming an agent', (create) => {
     assert.equal(kept.expires_at, null)
   })
 
-  it('tells a claimed or ended registration in the view as a status, not as an error', async () => {
+  it('shows a claimed registration to whoever claimed it, and one that has ended to nobody', async () => {
     const agent = await registerAgent(app)
     const { attemptToken } = await agent.beClaimed(ana)
     const claimed = (await view(attemptToken)).body
     assert.deepEqual([claimed.status, claimed.userCodeExpiresAt], ['claimed', null])
+    assertGone(await view(attemptToken, bob), 'previously_claimed')
     await app.client(ana.token).agents.revoke({ registrationId: agent.registrationId })
-    assert.equal((await view(attemptToken)).body.status, 'expired')
+    for (const person of [ana, bob]) assertGone(await view(attemptToken, person), 'claim_expired')
   })
 
   it('knows no link that was never made, was mistyped, or was followed by a newer one', async () => {
@@ -147,11 +148,12 @@ onEachDatabase('claiming an agent', (create) => {
     assertFault(await complete(token, wrong, bob), ...wrongAccount)
     assertGone(await complete(token, wrong), 'user_code_expired')
     assertGone(await complete(token, ceremony.user_code), 'user_code_expired')
-    assert.equal((await view(token)).body.userCodeExpiresAt, null)
+    const { status, body: late } = await view(token)
+    assert.deepEqual([status, late.status, late.userCodeExpiresAt], [200, 'pending_claim', null])
     assert.equal((await agent.poll()).body.error, 'expired_token')
     app.pass(24 * HOUR)
     assertGone(await complete(token, ceremony.user_code, bob), 'claim_expired')
-    assert.equal((await view(token)).body.status, 'expired')
+    for (const person of [ana, bob]) assertGone(await view(token, person), 'claim_expired')
   })
 
   it('burns a code after five wrong tries, also for who knows it', async () => {

@@ -1,14 +1,14 @@
-import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../access/powers.ts'
 import { type Clock, isoTime } from '../platform/clock.ts'
-import type { NewId } from '../platform/ids.ts'
-import type { Database, Tx } from '../schema.ts'
-import { hashSecret, mintSecret } from '../secrets/minting.ts'
+import type { Database } from '../schema.ts'
+import { hashSecret } from '../secrets/minting.ts'
+import type { AccessTokens } from './access-tokens.ts'
+import type { RefreshTokens } from './refresh-tokens.ts'
 import { isCodeLive, statusOf } from './registration-state.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import * as store from './store.ts'
+import * as tokenStore from './token-store.ts'
 
 const ASSERTION_SECONDS = 3600
-const TOKEN_SECONDS = 3600
 const ASSERTION_TYPE = 'oauth-id-jag+jwt'
 
 /** Why the token endpoint gives nothing, by the codes of OAuth. */
@@ -24,12 +24,16 @@ export class GrantRefused extends Error {
 interface GrantsDeps {
   database: Database
   signingKeys: SigningKeys
+  accessTokens: AccessTokens
+  refreshTokens: RefreshTokens
   clock: Clock
-  newId: NewId
   issuer: string
   /** The person who claimed a registration, for its assertions. */
   personOf(userId: string): Promise<{ email: string; emailVerified: boolean }>
 }
+
+const claimUsed =
+  'This claim token has been used: go on with the refresh token. If its answer never came, ask again after ten seconds'
 
 interface Identity {
   id: string
@@ -40,8 +44,10 @@ interface Identity {
 
 export type Grants = ReturnType<typeof createGrants>
 
-/** Access tokens for agents, and the assertions they trade for them. */
-export function createGrants({ database, signingKeys, clock, newId, issuer, personOf }: GrantsDeps) {
+/** What agents are given at the token endpoint, and for what. */
+export function createGrants(deps: GrantsDeps) {
+  const { database, signingKeys, accessTokens, refreshTokens, clock, issuer, personOf } = deps
+
   async function assert({ id, kind, generation, claimedBy }: Identity) {
     const person = claimedBy ? await personOf(claimedBy) : undefined
     const claims = person && { email: person.email, email_verified: person.emailVerified }
@@ -50,21 +56,6 @@ export function createGrants({ database, signingKeys, clock, newId, issuer, pers
       { type: ASSERTION_TYPE, issuer, ttlSeconds: ASSERTION_SECONDS },
     )
     return { jwt, expiresAt: clock() + ASSERTION_SECONDS * 1000 }
-  }
-
-  async function mintTokenIn(tx: Tx, registration: store.RegistrationRow) {
-    const secret = mintSecret('tra')
-    await store.insertToken(tx, {
-      id: newId('tok'),
-      registration_id: registration.id,
-      secret_hash: hashSecret(secret),
-      generation: registration.generation,
-      created_at: clock(),
-      expires_at: clock() + TOKEN_SECONDS * 1000,
-      revoked_at: null,
-    })
-    const scopes = registration.claimed_at === null ? PRE_CLAIM_SCOPES : POST_CLAIM_SCOPES
-    return { access_token: secret, token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope: scopes.join(' ') }
   }
 
   return {
@@ -80,11 +71,8 @@ export function createGrants({ database, signingKeys, clock, newId, issuer, pers
       if (status === 'expired')
         throw new GrantRefused('expired_token', 'The registration has ended: register again')
       if (status === 'claimed') {
-        const token = await database.transact(async (tx) => {
-          if (!(await store.useClaim(tx, registration.id, now)))
-            throw new GrantRefused('invalid_grant', 'This claim token has been used: exchange the assertion')
-          return mintTokenIn(tx, registration)
-        })
+        const token = await database.transact((tx) => refreshTokens.beginIn(tx, registration.id))
+        if (!token) throw new GrantRefused('invalid_grant', claimUsed)
         const assertion = await assert({ ...registration, claimedBy: registration.claimed_by })
         return {
           ...token,
@@ -112,12 +100,25 @@ export function createGrants({ database, signingKeys, clock, newId, issuer, pers
       const status = statusOf(registration, undefined, clock())
       const isUnclaimedServiceAuth = registration.kind === 'service_auth' && status !== 'claimed'
       if (status === 'expired' || isUnclaimedServiceAuth) throw refused
-      return database.transact((tx) => mintTokenIn(tx, registration))
+      return database.transact(async (tx) => {
+        // Whoever has the assertion has the answer it came in.
+        if (registration.refresh_token_id)
+          await tokenStore.noteUsed(tx, [registration.refresh_token_id], clock())
+        return (await accessTokens.mintIn(tx, registration)).answer
+      })
     },
 
-    /** Ends one access token. What is unknown is as good as ended. */
+    /** Trades a refresh token for an access token and the next refresh token. */
+    async refresh(secret: string) {
+      const pair = await refreshTokens.refresh(secret)
+      if (!pair) throw new GrantRefused('invalid_grant', 'This refresh token is not, or no longer, good')
+      return pair
+    },
+
+    /** Ends one access token, or with its refresh token the agent. What is unknown is as good as ended. */
     async revokeToken(secret: string): Promise<void> {
-      await database.transact((tx) => store.revokeToken(tx, hashSecret(secret), clock()))
+      await refreshTokens.giveBack(secret)
+      await database.transact((tx) => tokenStore.revokeToken(tx, { hash: hashSecret(secret) }, clock()))
     },
   }
 }

@@ -7,12 +7,16 @@ import type { PeopleService } from '../people/service.ts'
 import type { Throttles } from '../platform/throttles.ts'
 import type { ReposService } from '../repos/service.ts'
 import { createSealer } from '../secrets/sealing.ts'
+import { createAccessTokens } from './access-tokens.ts'
 import { createCodeHasher } from './codes.ts'
 import { createGrants } from './grants.ts'
 import { agentsHandlers } from './handlers.ts'
+import { createRefreshTokens } from './refresh-tokens.ts'
 import { createRegistrationsService } from './registrations.ts'
+import { createRetiring } from './retiring.ts'
 import { createAgentsService } from './service.ts'
 import { createSigningKeys } from './signing-keys.ts'
+import { createAgentUsage } from './usage.ts'
 
 const EXPIRE_EVERY_MS = 10 * 60_000
 
@@ -30,11 +34,22 @@ export function createAgentsModule(needs: AgentsNeeds) {
   const shared = { ...needs, limits: config.limits }
   const codes = createCodeHasher(serverKey)
   const signingKeys = createSigningKeys({ ...shared, sealer: createSealer(serverKey, 'signing keys') })
-  const grants = createGrants({ ...shared, signingKeys, issuer: needs.baseUrl, personOf: people.get })
+  const retiring = createRetiring(shared)
+  const accessTokens = createAccessTokens(shared)
+  const refreshTokens = createRefreshTokens({ ...shared, accessTokens, retiring })
+  const grants = createGrants({
+    ...shared,
+    signingKeys,
+    accessTokens,
+    refreshTokens,
+    issuer: needs.baseUrl,
+    personOf: people.get,
+  })
   const registrations = createRegistrationsService({ ...shared, grants, codes })
-  const agents = createAgentsService({ ...shared, codes })
+  const agents = createAgentsService({ ...shared, codes, retiring })
+  const agentUsage = createAgentUsage(shared)
   return {
-    services: { agents, registrations, grants, signingKeys },
+    services: { agents, registrations, grants, signingKeys, agentUsage },
     handlers: { agents: agentsHandlers(agents) },
     work: [
       periodic({
@@ -42,8 +57,12 @@ export function createAgentsModule(needs: AgentsNeeds) {
         everyMs: EXPIRE_EVERY_MS,
         where: 'one process',
         deletesByClock: true,
-        run: registrations.deleteEnded,
+        run: async (signal) => {
+          await registrations.deleteEnded()
+          await retiring.endIdle(signal)
+        },
       }),
+      agentUsage.work,
     ],
   } satisfies Module
 }

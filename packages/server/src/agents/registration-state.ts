@@ -2,6 +2,9 @@ import type { AttemptRow, RegistrationRow } from './store.ts'
 
 type RegistrationStatus = 'unclaimed' | 'pending_claim' | 'claimed' | 'expired'
 
+/** A claimed agent ends that has not renewed its tokens for so long. */
+export const IDLE_MS = 90 * 24 * 60 * 60 * 1000
+
 /** Wrong codes after which a code is burnt. */
 const MAX_WRONG_TRIES = 5
 
@@ -11,6 +14,7 @@ export function statusOf(
   now: number,
 ): RegistrationStatus {
   if (registration.revoked_at !== null) return 'expired'
+  if (registration.ends_at !== null && registration.ends_at <= now) return 'expired'
   if (registration.claimed_at !== null) return 'claimed'
   if (registration.claim_expires_at <= now) return 'expired'
   return attempt ? 'pending_claim' : 'unclaimed'

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../access/powers.ts'
 import type { Author, EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
@@ -11,12 +12,16 @@ import { type CodeHasher, mintClaimSecret, mintCode } from './codes.ts'
 import type { Grants } from './grants.ts'
 import { normalAddress, statusOf } from './registration-state.ts'
 import * as store from './store.ts'
+import * as tokenStore from './token-store.ts'
 
 const REGISTRATION_MS = 24 * 60 * 60 * 1000
 /** The registrations of an address are counted over this time. */
 const REGISTRATIONS_WINDOW_MS = 24 * 60 * 60 * 1000
 /** For so long an old link still tells what became of the agent. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000
+/** And a token that has ended is told so. */
+const TOKENS_REMEMBERED_MS = 60 * 60 * 1000
+const TOKENS_TOGETHER = 1000
 const CODE_MS = 10 * 60 * 1000
 const POLL_SECONDS = 5
 
@@ -31,6 +36,15 @@ interface RegistrationsDeps {
   newId: NewId
   baseUrl: string
   limits: { registrationsPerAddress: number }
+}
+
+/** Who registers. */
+interface From {
+  address: string
+  /** Undefined for callers no limit by address applies to. */
+  limited: string | undefined
+  /** What the agent calls itself. */
+  name: string | null
 }
 
 /** What is wrong with a request of an agent, in the words of the protocol. */
@@ -59,7 +73,8 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
     })
   }
 
-  async function registerIn(tx: Tx, kind: store.AgentKind, email: string | null, address: string) {
+  async function registerIn(tx: Tx, kind: store.AgentKind, email: string | null, from: From) {
+    const { address, name } = from
     const expiresAt = clock() + REGISTRATION_MS
     const id = newId('reg')
     const author: Author = { actor: { kind: 'agent', id }, credentialId: null }
@@ -76,7 +91,14 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
       claimed_by: null,
       claimed_at: null,
       revoked_at: null,
+      ends_at: null,
       generation: 1,
+      refresh_family: null,
+      refresh_hash: null,
+      refresh_before_hash: null,
+      refresh_token_id: null,
+      refreshed_at: null,
+      agent_name: name,
       polled_at: null,
       poll_seconds: POLL_SECONDS,
       address,
@@ -87,9 +109,9 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
       scope: orgScope(org.id),
       type: 'agent.registered',
       subject: id,
-      payload: { kind },
+      payload: { kind, ...(name !== null && { name }) },
     })
-    return { id, claimToken, expiresAt }
+    return { id, claimToken, expiresAt, name }
   }
 
   /** A new link and code. The ones before are void. */
@@ -126,12 +148,15 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
     id,
     claimToken,
     expiresAt,
+    name,
   }: {
     id: string
     claimToken: string
     expiresAt: number
+    name: string | null
   }) => ({
     registration_id: id,
+    ...(name !== null && { agent_name: name }),
     claim_url: `${baseUrl}/agent/identity/claim`,
     claim_token: claimToken,
     claim_token_expires: isoTime(expiresAt),
@@ -139,10 +164,9 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
   })
 
   return {
-    /** `from` is undefined for callers no limit by address applies to. */
-    async registerAnonymous(address: string, from: string | undefined) {
-      await requireRoom(from)
-      const made = await database.transact((tx) => registerIn(tx, 'anonymous', null, address))
+    async registerAnonymous(from: From) {
+      await requireRoom(from.limited)
+      const made = await database.transact((tx) => registerIn(tx, 'anonymous', null, from))
       const assertion = await grants.assert({ id: made.id, kind: 'anonymous', generation: 1 })
       return {
         ...claimFields(made),
@@ -153,11 +177,11 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
       }
     },
 
-    async registerServiceAuth(loginHint: string, address: string, from: string | undefined) {
-      await requireRoom(from)
+    async registerServiceAuth(loginHint: string, from: From) {
+      await requireRoom(from.limited)
       const email = normalAddress(loginHint)
       return database.transact(async (tx) => {
-        const made = await registerIn(tx, 'service_auth', email, address)
+        const made = await registerIn(tx, 'service_auth', email, from)
         const { ceremony } = await mintAttemptIn(tx, made.id, email)
         return { ...claimFields(made), registration_type: 'service_auth', claim: ceremony }
       })
@@ -165,7 +189,12 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
 
     async deleteEnded(): Promise<void> {
       const now = clock()
-      await database.transact((tx) => store.deleteEnded(tx, { now, unclaimedBefore: now - REMEMBERED_MS }))
+      const deleteSome = () =>
+        database.transact((tx) =>
+          tokenStore.deleteTokensEnded(tx, now - TOKENS_REMEMBERED_MS, TOKENS_TOGETHER),
+        )
+      while ((await deleteSome()) === TOKENS_TOGETHER) await setImmediate()
+      await database.transact((tx) => store.deleteUnclaimed(tx, now - REMEMBERED_MS))
     },
 
     /** Starts the claim of an anonymous registration, or mints a new code for either kind. */

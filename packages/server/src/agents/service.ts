@@ -1,6 +1,5 @@
 import type { AgentRegistrationView, ClaimedAgent } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import type { Ending } from '../access/endings.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -13,7 +12,8 @@ import type { ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { hashSecret } from '../secrets/minting.ts'
 import type { CodeHasher } from './codes.ts'
-import { isCodeLive, sameAddress, statusOf } from './registration-state.ts'
+import { IDLE_MS, isCodeLive, sameAddress, statusOf } from './registration-state.ts'
+import type { Retiring } from './retiring.ts'
 import * as store from './store.ts'
 
 interface AgentsDeps {
@@ -25,8 +25,7 @@ interface AgentsDeps {
   codes: CodeHasher
   throttles: Throttles
   clock: Clock
-  /** What an agent has handed out. */
-  ending: Ending
+  retiring: Retiring
 }
 
 const HOUR_MS = 60 * 60 * 1000
@@ -40,7 +39,7 @@ export type AgentsService = ReturnType<typeof createAgentsService>
 
 /** How a person takes an agent on, and lets it go. */
 export function createAgentsService(deps: AgentsDeps) {
-  const { database, events, orgs, repos, people, codes, throttles, clock, ending } = deps
+  const { database, events, orgs, repos, people, codes, throttles, clock, retiring } = deps
 
   async function open(claimAttemptToken: string) {
     const attempt = await store.findAttempt(database.db, hashSecret(claimAttemptToken))
@@ -71,9 +70,12 @@ export function createAgentsService(deps: AgentsDeps) {
     async claimView(
       caller: Caller,
       claimAttemptToken: string,
-    ): Promise<AgentRegistrationView & { createdAt: number; address: string }> {
+    ): Promise<AgentRegistrationView & { createdAt: number; address: string; agentName: string | null }> {
       const { attempt, registration, status } = await open(claimAttemptToken)
-      await requireSameAccount(caller, attempt)
+      if (status === 'expired') throw unavailable('claim_expired')
+      const isTheirs = registration.claimed_by === caller.actor.id
+      if (status === 'claimed' && !isTheirs) throw unavailable('previously_claimed')
+      if (!isTheirs) await requireSameAccount(caller, attempt)
       const codeIsLive = status === 'pending_claim' && isCodeLive(attempt, clock())
       return {
         registrationId: registration.id,
@@ -83,6 +85,7 @@ export function createAgentsService(deps: AgentsDeps) {
         userCodeExpiresAt: codeIsLive ? attempt.expires_at : null,
         createdAt: registration.created_at,
         address: registration.address,
+        agentName: registration.agent_name,
       }
     },
 
@@ -102,7 +105,9 @@ export function createAgentsService(deps: AgentsDeps) {
       await requireCode(attempt, userCode)
 
       await database.transact(async (tx) => {
-        const claimed = await store.claim(tx, registration.id, { userId: caller.actor.id, now: clock() })
+        const now = clock()
+        const claimer = { userId: caller.actor.id, now, endsAt: now + IDLE_MS }
+        const claimed = await store.claim(tx, registration.id, claimer)
         if (!claimed) throw unavailable('previously_claimed')
         await orgs.takeOverIn(tx, claimed.org_id, {
           ...by(caller),
@@ -115,7 +120,7 @@ export function createAgentsService(deps: AgentsDeps) {
           scope: orgScope(claimed.org_id),
           type: 'agent.claimed',
           subject: claimed.id,
-          payload: { kind: claimed.kind },
+          payload: { kind: claimed.kind, ...nameOf(claimed) },
         })
       })
       return { claimed: true }
@@ -127,37 +132,33 @@ export function createAgentsService(deps: AgentsDeps) {
         limit: limit + 1,
       })
       const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
-      return { items: items.map(present), nextCursor }
+      return { items: items.map((row) => present(row, clock())), nextCursor }
     },
 
     /** Ends every credential of the agent at once. Only whoever claimed it may. */
     async revoke(caller: Caller, registrationId: string): Promise<{ revoked: boolean }> {
       const registration = await store.findRegistration(database.db, registrationId)
       if (registration?.claimed_by !== caller.actor.id) throw new Fault('AGENT_NOT_FOUND', { registrationId })
-      await database.transact(async (tx) => {
-        const revoked = await store.revoke(tx, registrationId, clock())
-        if (!revoked) return
-        await ending.endIn(tx, by(caller), { orgId: revoked.org_id, actorId: registrationId })
-        await events.append(tx, {
-          ...by(caller),
-          scope: orgScope(revoked.org_id),
-          type: 'agent.revoked',
-          subject: registrationId,
-        })
-      })
+      await database.transact((tx) => retiring.endIn(tx, by(caller), registrationId))
       return { revoked: true }
     },
   }
 }
 
-function present(row: store.RegistrationRow & { slug: string | null }): ClaimedAgent {
+/** What it calls itself, where it has said. */
+const nameOf = ({ agent_name }: store.RegistrationRow) => (agent_name === null ? {} : { name: agent_name })
+
+function present(row: store.RegistrationRow & { slug: string | null }, now: number): ClaimedAgent {
+  const isOver = statusOf(row, undefined, now) === 'expired'
   return {
     registrationId: row.id,
+    agentName: row.agent_name,
     kind: row.kind,
-    status: row.revoked_at === null ? 'claimed' : 'expired',
+    status: isOver ? 'expired' : 'claimed',
     orgSlug: row.slug,
     claimedAt: row.claimed_at ?? row.created_at,
     revokedAt: row.revoked_at,
+    endsAt: row.ends_at,
     createdAt: row.created_at,
   }
 }

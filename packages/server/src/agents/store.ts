@@ -16,8 +16,20 @@ interface AgentRegistrationsTable {
   claimed_by: string | null
   claimed_at: number | null
   revoked_at: number | null
+  /** When a claimed agent ends that does not come back; null for those claimed before there were refresh tokens. */
+  ends_at: number | null
   /** Tokens and assertions of an earlier one are void. */
   generation: number
+  /** Of the beginning that all its refresh tokens have in common. */
+  refresh_family: string | null
+  /** The refresh token that counts, and the one it was got with; null when that was the claim token. */
+  refresh_hash: string | null
+  refresh_before_hash: string | null
+  /** The access token that came with it, and when. */
+  refresh_token_id: string | null
+  refreshed_at: number | null
+  /** What it calls itself; nobody has checked it. */
+  agent_name: string | null
   polled_at: number | null
   poll_seconds: number
   address: string
@@ -44,6 +56,8 @@ interface AgentTokensTable {
   created_at: number
   expires_at: number
   revoked_at: number | null
+  /** For the first time. */
+  used_at: number | null
 }
 
 interface SigningKeysTable {
@@ -94,11 +108,16 @@ export const listClaimedBy = (
 export const claim = (
   tx: Tx,
   id: string,
-  { userId, now }: { userId: string; now: number },
+  { userId, now, endsAt }: { userId: string; now: number; endsAt: number },
 ): Promise<RegistrationRow | undefined> =>
   tx
     .updateTable('agent_registrations')
-    .set((eb) => ({ claimed_by: userId, claimed_at: now, generation: eb('generation', '+', eb.lit(1)) }))
+    .set((eb) => ({
+      claimed_by: userId,
+      claimed_at: now,
+      ends_at: endsAt,
+      generation: eb('generation', '+', eb.lit(1)),
+    }))
     .where('id', '=', id)
     .where('claimed_at', 'is', null)
     .where('revoked_at', 'is', null)
@@ -115,17 +134,15 @@ export const revoke = (tx: Tx, id: string, now: number): Promise<RegistrationRow
     .returningAll()
     .executeTakeFirst()
 
-/** False when the claim token was used up before. */
-export async function useClaim(tx: Tx, id: string, now: number): Promise<boolean> {
-  const used = await tx
-    .updateTable('agent_registrations')
-    .set({ claim_used_at: now })
-    .where('id', '=', id)
-    .where('claim_used_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return used !== undefined
-}
+/** Some of the claimed agents that have not come back in time. */
+export const listIdle = (q: Db, now: number, limit: number): Promise<{ id: string }[]> =>
+  q
+    .selectFrom('agent_registrations')
+    .select('id')
+    .where('ends_at', '<=', now)
+    .where('revoked_at', 'is', null)
+    .limit(limit)
+    .execute()
 
 /** Notes a poll; true when it came early, and every later one has to wait longer. */
 export async function notePoll(
@@ -183,19 +200,6 @@ export const countTry = (tx: Tx, id: string): Promise<AttemptRow | undefined> =>
     .returningAll()
     .executeTakeFirst()
 
-export async function insertToken(tx: Tx, row: Insertable<AgentTokensTable>): Promise<void> {
-  await tx.insertInto('agent_tokens').values(row).execute()
-}
-
-export async function revokeToken(tx: Tx, hash: string, now: number): Promise<void> {
-  await tx
-    .updateTable('agent_tokens')
-    .set({ revoked_at: now })
-    .where('secret_hash', '=', hash)
-    .where('revoked_at', 'is', null)
-    .execute()
-}
-
 export const listSigningKeys = (q: Db, madeAfter: number): Promise<SigningKeyRow[]> =>
   q
     .selectFrom('signing_keys')
@@ -209,12 +213,8 @@ export async function insertSigningKey(tx: Tx, row: Insertable<SigningKeysTable>
   await tx.insertInto('signing_keys').values(row).execute()
 }
 
-/** Tokens go when they end; registrations nobody claimed some time after theirs, with their links. */
-export async function deleteEnded(
-  tx: Tx,
-  { now, unclaimedBefore }: { now: number; unclaimedBefore: number },
-): Promise<void> {
-  await tx.deleteFrom('agent_tokens').where('expires_at', '<=', now).execute()
+/** Registrations nobody claimed go some time after their end, with their links. */
+export async function deleteUnclaimed(tx: Tx, unclaimedBefore: number): Promise<void> {
   await tx
     .deleteFrom('agent_registrations')
     .where('claimed_at', 'is', null)

@@ -14,9 +14,10 @@ export type Signers = ReturnType<typeof createSigners>
 /** Who stands in commits and tags that are made here. */
 export function createSigners({ people, clock }: { people: PeopleService; clock: Clock }) {
   /** The caller, now. */
-  async function callerOf({ actor }: Caller): Promise<GitPerson> {
+  async function callerOf({ actor, agentName }: Caller): Promise<GitPerson> {
     const known = actor.kind === 'user' ? await people.find(actor.id) : undefined
-    const fallback = { name: actor.kind, email: `${actor.id}@trellis` }
+    const name = agentName === undefined ? actor.kind : `${agentName} (agent)`
+    const fallback = { name, email: `${actor.id}@trellis` }
     return { ...clean(known ?? fallback), time: clock(), timezone: '+0000' }
   }
 

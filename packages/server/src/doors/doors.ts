@@ -40,7 +40,7 @@ import { createTransfers, servesTransfers, type TransfersDeps } from './records/
 import { createTails, servesTails, type TailsDeps } from './tails/door.ts'
 
 /** The services that doors lead to. */
-type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'anonymous'> &
+type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'agentUsage' | 'anonymous'> &
   Pick<GitDoorDeps, 'repos' | 'fetches' | 'pushes'> &
   Pick<AgentDoorDeps, 'registrations' | 'grants' | 'signingKeys'> &
   Pick<ClaimPageDeps, 'agents'> &

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import type { Member } from '@trellis/contract'
 import {
-  assertFault,
   assertForbidden,
   assertInvalid,
   assertNotThere,
+  assertUnauthenticated,
   expectEvents,
   foundOrg,
   join,
@@ -240,6 +240,6 @@ onEachDatabase('members', (create) => {
       await app.call('members/list', { orgSlug: 'nowhere' }, { token: guest.token }),
       'not_a_member',
     )
-    assertFault(await app.call('members/list', { orgSlug }), 'UNAUTHENTICATED', {})
+    assertUnauthenticated(await app.call('members/list', { orgSlug }))
   })
 })

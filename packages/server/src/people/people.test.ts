@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import {
-  assertFault,
+  assertUnauthenticated,
   assertForbidden,
   expectEvents,
   onEachDatabase,
@@ -122,7 +122,7 @@ onEachDatabase('people', (create) => {
       for (const headers of Object.values(ways)) assert.deepEqual(await whoseOrg({ headers }), ['both'])
       assert.equal((await auth(app, 'sign-out', {}, { ...ways[way], origin: app.url })).status, 200)
       for (const headers of Object.values(ways))
-        assertFault(await app.call('orgs/list', {}, { headers }), 'UNAUTHENTICATED', {})
+        assertUnauthenticated(await app.call('orgs/list', {}, { headers }))
     }
   })
 
@@ -142,10 +142,8 @@ onEachDatabase('people', (create) => {
     assert.deepEqual([status, body.token], [401, undefined])
     const { body: good } = await signUp(app, 'cookie@example.com')
     for (const cookie of ['garbage', good.token, `${good.token}.forged`])
-      assertFault(
+      assertUnauthenticated(
         await app.call('orgs/list', {}, { headers: { cookie: `trellis.session_token=${cookie}` } }),
-        'UNAUTHENTICATED',
-        {},
       )
   })
 

@@ -15,7 +15,7 @@ const severity: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, erro
 
 /** Our own secrets are known by their looks; others by what stands around them. */
 const SECRETS =
-  /\b(tr[ktal]_|webhsec_|clm_|cvt_)[\w+/=-]+|(\b(?:bearer|basic)\s+)[^\s"',\\]+|(:\/\/[^\s/:@"]*:)[^\s/@"\\]+(?=@)/gi
+  /\b(tr[ktalr]_|webhsec_|clm_|cvt_)[\w+/=-]+|(\b(?:bearer|basic)\s+)[^\s"',\\]+|(:\/\/[^\s/:@"]*:)[^\s/@"\\]+(?=@)/gi
 
 const SECRET_FIELDS = /pass|secret|token|cookie|authorization/i
 

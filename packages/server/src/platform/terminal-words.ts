@@ -3,7 +3,7 @@ import type { Fault } from './fault.ts'
 
 /** What a person at a terminal can act on: git shows them one line, and nothing else. */
 export function inTerminalWords({ code, message, data }: Fault): string {
-  if (code === 'UNAUTHENTICATED')
+  if (code === 'UNAUTHENTICATED' && message === errors.UNAUTHENTICATED.message)
     return 'Sign in: any user name, and an API key, repository token or session as the password'
   const { reason } = data as ErrorData<'FORBIDDEN'>
   if (reason === 'write_frozen') return 'This repository is read-only, or its organization is frozen'

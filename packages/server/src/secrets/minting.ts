@@ -1,21 +1,24 @@
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** `trk` API key, `trt` repository token, `tra` agent access token, `trl` a link that lets a person in. */
-export type SecretPrefix = 'trk' | 'trt' | 'tra' | 'trl'
+/** `trk` API key, `trt` repository token, `tra` and `trr` access and refresh tokens of agents, `trl` a link that lets a person in. */
+export type SecretPrefix = 'trk' | 'trt' | 'tra' | 'trr' | 'trl'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_LENGTH = 36
 const CHECKSUM_LENGTH = 6
-const SHAPE = new RegExp(`^(trk|trt|tra|trl)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
+const SHAPE = new RegExp(`^(trk|trt|tra|trr|trl)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
 
 /** How much of a secret may be shown afterwards. */
 const SHOWN_LENGTH = 12
 
-/** A new secret: random, with a checksum by which a scanner or the server tells a real one from garbage. */
-export function mintSecret(prefix: SecretPrefix): string {
-  let body = `${prefix}_`
-  for (let i = 0; i < RANDOM_LENGTH; i++) body += ALPHABET.charAt(randomInt(ALPHABET.length))
+/**
+ * A new secret: random, with a checksum by which a scanner or the server tells a real one from garbage. Where secrets
+ * follow each other, all of them may have the same beginning.
+ */
+export function mintSecret(prefix: SecretPrefix, beginning = ''): string {
+  let body = `${prefix}_${beginning}`
+  for (let i = beginning.length; i < RANDOM_LENGTH; i++) body += ALPHABET.charAt(randomInt(ALPHABET.length))
   return body + checksum(body)
 }
 

@@ -57,6 +57,13 @@ export const pollClaim = (app: { url: string }, claimToken: string): Promise<Ans
 export const exchangeAssertion = (app: { url: string }, assertion: string): Promise<Answer> =>
   askAgentDoor(app, '/oauth2/token', new URLSearchParams({ grant_type: ASSERTION_GRANT, assertion }))
 
+export const refresh = (app: { url: string }, refreshToken: string): Promise<Answer> =>
+  askAgentDoor(
+    app,
+    '/oauth2/token',
+    new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }),
+  )
+
 /** The token in the link a person is to open. */
 function attemptTokenIn({ verification_uri }: Ceremony): string {
   const returnTo = new URL(verification_uri).searchParams.get('return_to') ?? ''

@@ -8,11 +8,22 @@ export function assertFault<Code extends ErrorCode>(
   answer: Answer,
   code: Code,
   data: ErrorData<Code>,
-  message: string = errors[code].message,
+  // A 401 always says more: where to get a credential.
+  message: string = code === 'UNAUTHENTICATED' ? answer.body.message : errors[code].message,
 ): void {
   const { status } = errors[code]
   assert.deepEqual(answer.body, { defined: true, code, status, message, data })
   assert.equal(answer.status, status)
+}
+
+/** Asserts that the caller is not known, and is told where to find out how to become so. */
+export function assertUnauthenticated(answer: Answer, message: RegExp = /./): void {
+  const { message: told, ...rest } = asEnvelope(answer)
+  assert.deepEqual(rest, { defined: true, code: 'UNAUTHENTICATED', status: 401, data: {} })
+  assert.equal(answer.status, 401)
+  assert.match(told, /: http[^ ]+\/auth\.md tells how to get a credential$/)
+  assert.match(told, message)
+  assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="http/)
 }
 
 /** What is said beside the reason is for people, and looked at where a test gives it. */

@@ -6,6 +6,7 @@ import {
   assertFault,
   assertForbidden,
   assertInvalid,
+  assertUnauthenticated,
   expectEvents,
   onEachDatabase,
   type Person,
@@ -103,11 +104,11 @@ onEachDatabase('repository tokens', (create) => {
     await client().repos.update({ name: 'before', newName: 'after' })
     assert.equal((await app.client(token).repos.get({ name: 'after' })).name, 'after')
     await client().repos.delete({ name: 'after' })
-    assertFault(await app.call('repos/get', { name: 'after' }, { token }), 'UNAUTHENTICATED', {})
+    assertUnauthenticated(await app.call('repos/get', { name: 'after' }, { token }))
     assert.deepEqual(await validate(token), unknown)
     // A new repository of the same name is another one.
     await client().repos.create({ name: 'after' })
-    assertFault(await app.call('repos/get', { name: 'after' }, { token }), 'UNAUTHENTICATED', {})
+    assertUnauthenticated(await app.call('repos/get', { name: 'after' }, { token }))
   })
 
   it('ends when its time is over', async () => {

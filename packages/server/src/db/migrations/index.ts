@@ -14,6 +14,7 @@ import { extensionsAndRecords } from './0012-extensions-and-records.ts'
 import { declaredWebhooks } from './0013-declared-webhooks.ts'
 import { runsAndDaemons } from './0014-runs-and-daemons.ts'
 import { people } from './0015-people.ts'
+import { lastingAgentsAndOldNames } from './0016-lasting-agents-and-old-names.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   declaredWebhooks,
   runsAndDaemons,
   people,
+  lastingAgentsAndOldNames,
 ]

@@ -9,12 +9,14 @@ import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes, readJson } from '../http/body.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { type Exchange, send, sendJson } from '../http/exchange.ts'
+import { bearerChallenge } from '../http/failure.ts'
 
 export interface AgentDoorDeps {
   registrations: RegistrationsService
   grants: Grants
   signingKeys: SigningKeys
   rateLimit: RateLimit
+  baseUrl: string
   /** Whether agents may register by themselves. */
   enabled: boolean
 }
@@ -22,10 +24,18 @@ export interface AgentDoorDeps {
 const BODY: BodyLimit = { bytes: 64 * 1024, scope: 'git_workspace_memory' }
 const CLAIM_GRANT = 'urn:workos:agent-auth:grant-type:claim'
 const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-export const GRANT_TYPES = [ASSERTION_GRANT, CLAIM_GRANT]
+const REFRESH_GRANT = 'refresh_token'
+export const GRANT_TYPES = [ASSERTION_GRANT, CLAIM_GRANT, REFRESH_GRANT]
 
 const LoginHint = z.email().max(254)
-const Identity = z.object({ type: z.string(), login_hint: z.string().optional() })
+const Identity = z.object({
+  type: z.string(),
+  login_hint: z.string().optional(),
+  agent_name: z.string().nullish(),
+})
+const AGENT_NAME_LENGTH = 64
+/** What cannot be seen, or turns the text around it. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
 const Claim = z.object({
   claim_token: z.string().min(1).max(256),
   login_hint: z.string().optional(),
@@ -34,18 +44,19 @@ const Claim = z.object({
 
 /** The endpoints by which an agent registers, asks to be claimed, and gets its tokens. */
 export function createAgentDoor(deps: AgentDoorDeps): Routes {
-  const { registrations, grants, signingKeys, rateLimit, enabled } = deps
+  const { registrations, grants, signingKeys, rateLimit, baseUrl, enabled } = deps
 
   async function register(exchange: Exchange): Promise<unknown> {
-    const { type, login_hint } = await body(exchange, Identity)
-    const from = limitedAddress(exchange.address)
+    const { type, login_hint, agent_name } = await body(exchange, Identity)
+    const { address } = exchange
+    const from = { address, limited: limitedAddress(address), name: requireName(agent_name) }
     switch (type) {
       case 'anonymous':
         if (!enabled) throw new AgentRefusal(403, 'anonymous_not_enabled', 'Agents cannot register here')
-        return registrations.registerAnonymous(exchange.address, from)
+        return registrations.registerAnonymous(from)
       case 'service_auth':
         if (!enabled) throw new AgentRefusal(403, 'service_auth_not_enabled', 'Agents cannot register here')
-        return registrations.registerServiceAuth(requireHint(login_hint), exchange.address, from)
+        return registrations.registerServiceAuth(requireHint(login_hint), from)
       case 'identity_assertion':
         throw new AgentRefusal(400, 'issuer_not_enabled', 'No outside issuer is trusted here')
       default:
@@ -66,6 +77,8 @@ export function createAgentDoor(deps: AgentDoorDeps): Routes {
         return grants.pollClaim(required(fields, 'claim_token'))
       case ASSERTION_GRANT:
         return grants.exchange(required(fields, 'assertion'))
+      case REFRESH_GRANT:
+        return grants.refresh(required(fields, 'refresh_token'))
       case null:
         throw new GrantRefused('invalid_request', 'grant_type is missing')
       default:
@@ -83,7 +96,7 @@ export function createAgentDoor(deps: AgentDoorDeps): Routes {
         if (answer === undefined) send(exchange, 200, 'text/plain; charset=utf-8', '', noStore)
         else sendJson(exchange, 200, answer, noStore)
       } catch (error) {
-        answerRefusal(exchange, error)
+        answerRefusal(exchange, error, baseUrl)
       }
     }
   }
@@ -103,10 +116,12 @@ export function createAgentDoor(deps: AgentDoorDeps): Routes {
 
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
-function answerRefusal(exchange: Exchange, error: unknown): void {
-  if (error instanceof AgentRefusal)
-    sendJson(exchange, error.status, { error: error.error, message: error.message }, noStore)
-  else if (error instanceof GrantRefused)
+function answerRefusal(exchange: Exchange, error: unknown, baseUrl: string): void {
+  if (error instanceof AgentRefusal) {
+    const challenge = error.status === 401 && { 'www-authenticate': bearerChallenge(baseUrl, error.message) }
+    const { error: code, message } = error
+    sendJson(exchange, error.status, { error: code, message }, { ...noStore, ...challenge })
+  } else if (error instanceof GrantRefused)
     sendJson(exchange, 400, { error: error.error, error_description: error.message }, noStore)
   else if (error instanceof Fault && error.code === 'TOO_MANY_REQUESTS') {
     const { retryAfterMs = 0 } = error.data as ErrorData<'TOO_MANY_REQUESTS'>
@@ -135,6 +150,18 @@ function required(fields: URLSearchParams, name: string): string {
   const value = fields.get(name)
   if (!value || value.includes('\0')) throw new GrantRefused('invalid_request', `${name} is missing`)
   return value
+}
+
+function requireName(given: string | null | undefined): string | null {
+  const name = given?.trim()
+  if (!name) return null
+  if (name.length > AGENT_NAME_LENGTH || UNSEEN.test(name))
+    throw new AgentRefusal(
+      400,
+      'invalid_request',
+      `agent_name: up to ${AGENT_NAME_LENGTH} characters that can be seen`,
+    )
+  return name
 }
 
 function requireHint(hint: string | undefined): string {

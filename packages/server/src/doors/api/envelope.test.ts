@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { ErrorEnvelope } from '@trellis/contract'
 import { sql } from 'kysely'
-import { type Answer, createSqlite, startTestApp, useApp } from '../../testing/index.ts'
+import {
+  type Answer,
+  assertUnauthenticated,
+  createSqlite,
+  startTestApp,
+  useApp,
+} from '../../testing/index.ts'
 
 describe('the error envelope', () => {
   const app = useApp(createSqlite)
@@ -42,13 +48,16 @@ describe('the error envelope', () => {
     defined: true,
     code: 'UNAUTHENTICATED',
     status: 401,
-    message: 'Sign in required',
     data: {},
+  }
+  const assertRefused = (answer: Answer, message: RegExp) => {
+    expectEnvelope(answer, { ...unauthenticated, message: answer.body.message })
+    assertUnauthenticated(answer, message)
   }
 
   it('asks a caller without credential to sign in, and says where', async () => {
     const answer = await app.call('repos/list', {})
-    expectEnvelope(answer, unauthenticated)
+    assertRefused(answer, /^Sign in required: /)
     assert.equal(
       answer.headers.get('www-authenticate'),
       `Bearer resource_metadata="${app.url}/.well-known/oauth-protected-resource"`,
@@ -75,20 +84,26 @@ describe('the error envelope', () => {
     ]
     for (const authorization of bad) {
       const answer = await post('repos/list', '{}', { authorization })
-      expectEnvelope(answer, unauthenticated)
-      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer /)
+      assertRefused(
+        answer,
+        /^This (credential is not valid here, or ended long ago|kind of credential is not accepted here): /,
+      )
+      assert.match(
+        answer.headers.get('www-authenticate') ?? '',
+        /, error="invalid_token", error_description="This /,
+      )
     }
     for (const cookie of [
       'trellis.session_token=x',
       'trellis.session_token=%zz',
       'trellis.session_token=a.b; c',
     ])
-      expectEnvelope(await app.call('repos/list', {}, { headers: { cookie } }), unauthenticated)
+      assertRefused(await app.call('repos/list', {}, { headers: { cookie } }), /^Sign in required: /)
   })
 
   it('asks for a credential before it says anything about the input', async () => {
-    expectEnvelope(await post('repos/create', '{', { authorization: 'Bearer x' }), unauthenticated)
-    expectEnvelope(await app.call('repos/create', { name: '???' }), unauthenticated)
+    assertRefused(await post('repos/create', '{', { authorization: 'Bearer x' }), /^This credential /)
+    assertRefused(await app.call('repos/create', { name: '???' }), /^Sign in required: /)
   })
 
   it('lists everything that is wrong with the input, each at its path', async () => {

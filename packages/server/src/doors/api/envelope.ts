@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type ErrorEnvelope, errors } from '@trellis/contract'
 import { type Exchange, sendJson } from '../http/exchange.ts'
-import { bearerChallenge, failureOf, Refusal } from '../http/failure.ts'
+import { bearerChallenge, failureOf, Refusal, withDirections } from '../http/failure.ts'
 
 /** Tells what went wrong as JSON: the one envelope of every failure. */
 export function refuseInEnvelope(
@@ -10,8 +10,10 @@ export function refuseInEnvelope(
   { baseUrl, headers }: { baseUrl: string; headers?: OutgoingHttpHeaders | undefined },
 ): void {
   const { headers: own, ...envelope } = failureOf(error, exchange.requestId)
-  const challenge = envelope.status === 401 && { 'www-authenticate': bearerChallenge(baseUrl) }
-  sendJson(exchange, envelope.status, envelope, { ...headers, ...own, ...challenge })
+  const isUnknown = envelope.status === 401
+  const challenge = isUnknown && { 'www-authenticate': bearerChallenge(baseUrl, envelope.message) }
+  const told = isUnknown ? { ...envelope, message: withDirections(envelope.message, baseUrl) } : envelope
+  sendJson(exchange, envelope.status, told, { ...headers, ...own, ...challenge })
 }
 
 /** What is sent when no request could be read at all. */

@@ -5,24 +5,28 @@ import {
   callerOfKey,
   callerOfSession,
   callerOfToken,
+  type Ended,
   findSession,
 } from '../../access/credentials.ts'
+import type { AgentUsage } from '../../agents/usage.ts'
 import type { AnonymousService } from '../../anonymous/service.ts'
 import type { KeyUsage } from '../../keys/usage.ts'
 import type { OrgsService } from '../../orgs/service.ts'
 import type { Auth } from '../../people/auth.ts'
 import type { SentSession } from '../../people/session-tokens.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { Fault, forbidden } from '../../platform/fault.ts'
+import { forbidden } from '../../platform/fault.ts'
 import type { Database } from '../../schema.ts'
 import { hashSecret, secretKind } from '../../secrets/minting.ts'
 import type { Cookie } from './cookies.ts'
+import { notAccepted } from './not-accepted.ts'
 
 export interface AuthenticatorDeps {
   database: Database
   auth: Auth
   orgs: OrgsService
   keyUsage: KeyUsage
+  agentUsage: AgentUsage
   clock: Clock
   anonymous: AnonymousService
   anonymousCookie: Cookie
@@ -32,7 +36,7 @@ export interface AuthenticatorDeps {
 
 /** The header by which a session, or a key that follows its maker, chooses the organization it acts in. */
 const ORG_HEADER = 'trellis-org'
-const SECRET_PREFIX = /^tr[ktal]_/
+const SECRET_PREFIX = /^tr[ktalr]_/
 const SESSION_COOKIE = 'trellis.session_token='
 
 export const hasSessionCookie = (cookie: string | undefined): boolean =>
@@ -50,7 +54,7 @@ export type Authenticate = ReturnType<typeof createAuthenticator>
 
 /** Finds out who is calling. No credential gives undefined; one that is not accepted is refused. */
 export function createAuthenticator(deps: AuthenticatorDeps) {
-  const { database, auth, orgs, keyUsage, clock } = deps
+  const { database, auth, orgs, keyUsage, agentUsage, clock } = deps
   const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
 
   /** All that is seldom: what is to be renewed, has expired, or has no organization yet. */
@@ -85,7 +89,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return bySessionFromHeaders(new Headers(header), slug)
   }
 
-  async function bySecret(secret: string): Promise<Caller | undefined> {
+  async function bySecret(secret: string): Promise<Caller | Ended | undefined> {
     const hash = hashSecret(secret)
     switch (hash === ownerKeyHash ? 'trk' : secretKind(secret)) {
       case 'trk':
@@ -101,12 +105,14 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
   async function byBearer(token: string, slug: string | undefined): Promise<Caller | undefined> {
     const caller = await bySecret(token)
+    if (typeof caller === 'string') throw notAccepted(token, caller)
     if (!caller) {
       return SECRET_PREFIX.test(token)
         ? undefined
         : bySession(auth.tokens.inBearer(token), { authorization: `Bearer ${token}` }, slug)
     }
     if (caller.credential.kind === 'key') keyUsage.note(caller.credential.id)
+    if (caller.credential.kind === 'agent') agentUsage.note(caller.credential.id)
     if (slug === undefined || slug === caller.org.slug) return caller
     if (followsPerson(caller)) {
       const org = await orgs.home(caller.actor.id, slug)
@@ -127,7 +133,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     if (headers.authorization !== undefined) {
       const token = bearerIn(headers.authorization) ?? (basic ? passwordIn(headers.authorization) : undefined)
       const caller = token === undefined ? undefined : await byBearer(token, slug)
-      if (!caller) throw new Fault('UNAUTHENTICATED', {})
+      if (!caller) throw notAccepted(token)
       return caller
     }
     const { cookie } = headers

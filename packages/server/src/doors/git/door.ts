@@ -14,7 +14,7 @@ import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
-import { bearerChallenge, failureOf, notFound, wrongMethod } from '../http/failure.ts'
+import { bearerChallenge, failureOf, notFound, withDirections, wrongMethod } from '../http/failure.ts'
 import { drained } from './patience.ts'
 
 export interface GitDoorDeps {
@@ -37,19 +37,13 @@ export const createGitFront = (baseUrl: string): DoorFront => ({
   serves: (path) => path.startsWith(GIT_PREFIX),
   refuse(exchange, error) {
     const { status, message, headers } = failureOf(error, exchange.requestId)
+    const words = error instanceof Fault ? inTerminalWords(error) : message
+    // Some clients read the last one alone, and know Basic.
     const challenge = status === 401 && {
-      'www-authenticate': ['Basic realm="Trellis"', bearerChallenge(baseUrl)],
+      'www-authenticate': [bearerChallenge(baseUrl, message), 'Basic realm="Trellis"'],
     }
-    send(
-      exchange,
-      status,
-      'text/plain; charset=utf-8',
-      `${error instanceof Fault ? inTerminalWords(error) : message}\n`,
-      {
-        ...headers,
-        ...challenge,
-      },
-    )
+    const text = status === 401 ? withDirections(words, baseUrl) : words
+    send(exchange, status, 'text/plain; charset=utf-8', `${text}\n`, { ...headers, ...challenge })
   },
 })
 

@@ -1,4 +1,4 @@
-import type { ErrorData, ErrorEnvelope } from '@trellis/contract'
+import { type ErrorData, type ErrorEnvelope, errors } from '@trellis/contract'
 import { GitOverLimit } from '../../git/process/allowances.ts'
 import { Fault, NotThere } from '../../platform/fault.ts'
 import { DatabaseUnavailable, isOutage, NO_ROOM, outOfSpaceIn } from '../../platform/outages.ts'
@@ -91,6 +91,13 @@ function retryAfter({ code, data }: Fault): Record<string, string> {
   return { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
 }
 
-/** Where a program that has no credential finds out how to get one. */
-export const bearerChallenge = (baseUrl: string): string =>
-  `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`
+/** Where a program finds out how to get a credential, and what is wrong with the one it sent. */
+export function bearerChallenge(baseUrl: string, message: string = errors.UNAUTHENTICATED.message): string {
+  const metadata = `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`
+  const isMissing = message === errors.UNAUTHENTICATED.message
+  return isMissing ? metadata : `${metadata}, error="invalid_token", error_description="${message}"`
+}
+
+/** The same for whoever reads the body alone. */
+export const withDirections = (message: string, baseUrl: string): string =>
+  `${message}: ${baseUrl}/auth.md tells how to get a credential`

@@ -33,9 +33,7 @@ export function createClaimPage({ agents, authenticate, forms }: ClaimPageDeps) 
   async function show(exchange: Exchange, caller: Caller, token: string, problem?: string): Promise<void> {
     const view = await agents.claimView(caller, token)
     if (view.status === 'claimed')
-      return tell(exchange, 410, 'Already claimed', 'This agent has been claimed already.')
-    if (view.status === 'expired')
-      return tell(exchange, 410, 'Too late', 'This registration has ended. Ask the agent to register again.')
+      return tell(exchange, 410, 'Already claimed', 'You have claimed this agent. It can go on.')
     if (view.userCodeExpiresAt === null)
       return tell(exchange, 410, 'The code has expired', 'Ask the agent for a new link and code.')
     const { field, headers } = forms.protect(exchange)
@@ -47,7 +45,12 @@ export function createClaimPage({ agents, authenticate, forms }: ClaimPageDeps) 
         body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
 <dl>
 <dt>Agent</dt><dd>${view.registrationId}</dd>
-<dt>Registered</dt><dd>${readable(isoTime(view.createdAt))} from ${view.address}, ${view.kind === 'anonymous' ? 'without naming anybody' : 'naming your account'}</dd>
+${
+  view.agentName === null
+    ? ''
+    : html`<dt>It calls itself</dt><dd>“${view.agentName}”. These are its own words: nobody has checked them.</dd>
+`
+}<dt>Registered</dt><dd>${readable(isoTime(view.createdAt))} from ${view.address}, ${view.kind === 'anonymous' ? 'without naming anybody' : 'naming your account'}</dd>
 <dt>It asks for the account</dt><dd>${view.claimEmail ?? ''}</dd>
 <dt>What happens</dt><dd>The organization it works in becomes yours, with all it made there. In that organization, and
 nowhere else, it may read, push to and administrate repositories, until you revoke it
@@ -105,12 +108,27 @@ async function inWords(exchange: Exchange, token: string, work: () => Promise<vo
     await work()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    tell(exchange, error.status, error.message, adviceOn(error, token))
+    tell(exchange, error.status, headingOf(error), adviceOn(error, token))
   }
 }
 
-function adviceOn({ code, data }: Fault, token: string): string | Html {
+/** Why a registration cannot be claimed, and what to do about it. */
+const unavailable = {
+  previously_claimed: ['Already claimed', 'This agent has been claimed already.'],
+  claim_expired: ['Too late', 'This registration has ended. Ask the agent to register again.'],
+  user_code_expired: ['The code has expired', 'Ask the agent for a new link and code.'],
+} as const
+
+const reasonIn = ({ data }: Fault) => (data as ErrorData<'AGENT_CLAIM_UNAVAILABLE'>).reason
+
+const headingOf = (fault: Fault): string =>
+  fault.code === 'AGENT_CLAIM_UNAVAILABLE' ? unavailable[reasonIn(fault)][0] : fault.message
+
+function adviceOn(fault: Fault, token: string): string | Html {
+  const { code, data } = fault
   switch (code) {
+    case 'AGENT_CLAIM_UNAVAILABLE':
+      return unavailable[reasonIn(fault)][1]
     case 'AGENT_CLAIM_WRONG_ACCOUNT': {
       const { claimEmail } = data as ErrorData<'AGENT_CLAIM_WRONG_ACCOUNT'>
       const path = loginPath(claimPath(token), { switching: true })
