@@ -34,12 +34,17 @@ onEachDatabase('how many refs', (create) => {
     assert.match(report, /ok refs\/heads\/b11\n/)
     assert.match(report, /ng refs\/heads\/b12 a repository may have up to 15 refs/)
     assert.equal(Object.keys(await host.refs(name)).length, 15)
-    assertFault(
-      await host.call('git/branches/create', { name, branch: 'one-more' }),
-      'QUOTA_EXCEEDED',
-      { scope: 'size', limit: 15, observed: 15 },
-      'A repository may have up to 15 refs',
-    )
+    for (const [operation, input] of Object.entries({
+      'git/branches/create': { branch: 'one-more' },
+      'git/tags/create': { tag: 'one-more', oid: main },
+      'git/refs/update': { ref: 'refs/notes/one-more', oid: main },
+    }))
+      assertFault(
+        await host.call(operation, { name, ...input }),
+        'QUOTA_EXCEEDED',
+        { scope: 'org', limit: 15, observed: 15, projected: 16 },
+        'A repository may have up to 15 refs',
+      )
     // Moving needs no room, and what goes with the same push makes some.
     await client.run('push', '-q', '-f', url, 'main~1:refs/heads/b0')
     await client.run('push', '-q', url, ':b1', 'main:refs/heads/instead')

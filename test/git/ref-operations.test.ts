@@ -166,6 +166,15 @@ onEachDatabase('operations on refs', (create) => {
       ])
     })
 
+    it('wants a message from whoever names a tagger, and takes an id in capitals', async () => {
+      const tagger = { name: 'Bob', email: 'bob@example.com' }
+      assertInvalid(await tagged({ tag: 'no-message', tagger }), ['message'])
+      assertInvalid(await tagged({ name: 'nothing', tag: 'no-message', tagger }), ['message'])
+      const { status, body } = await tagged({ tag: 'capitals', oid: main.toUpperCase() })
+      assert.deepEqual([status, body.oid], [200, main])
+      await host.ok('git/tags/delete', { name, tag: 'capitals' })
+    })
+
     it('tags any kind of object, also a tag', async () => {
       const blob = await client.rev('main:file-1.txt')
       assert.equal((await tagged({ tag: 'of-blob', oid: blob })).body.oid, blob)
@@ -192,7 +201,7 @@ onEachDatabase('operations on refs', (create) => {
       ])
         assertInvalid(await tagged({ tag }), ['tag'])
       assertInvalid(await tagged({ tag: '' }), ['tag'])
-      for (const oid of [ABSENT, main.slice(0, 10), 'main', 'HEAD', main.toUpperCase(), '--all'])
+      for (const oid of [ABSENT, main.slice(0, 10), 'main', 'HEAD', '--all'])
         assertFault(await tagged({ tag: 'new', oid }), 'GIT_OBJECT_NOT_FOUND', { name, object: oid })
       assertFault(await tagged({ tag: 'v1' }), 'REF_ALREADY_EXISTS', { name, ref: 'refs/tags/v1' })
       assertFault(await tagged({ tag: 'v1', message: 'again' }), 'REF_ALREADY_EXISTS', {

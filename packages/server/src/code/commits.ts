@@ -221,9 +221,11 @@ export function createCommitsService(deps: CommitsDeps) {
 
     async createTag(caller: Caller, input: NewTagInput, signal: AbortSignal): Promise<GitRef> {
       const ref = requireTag(input.tag)
+      if (input.tagger && input.message === undefined)
+        throw invalid(['message'], 'A tag with a tagger is an annotated one, and needs a message')
       const tagger = await signers.personOf(caller, input.tagger, 'tagger')
       const repo = await repos.open(caller, input.name, 'repo:write')
-      const target = parseOid(input.oid)
+      const target = parseOid(input.oid.toLowerCase())
       const tip = await repositories.withObjects(repo, signal, async (objects) => {
         const found = target && (await describeTips(objects, [target])).get(target)
         if (!found) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })

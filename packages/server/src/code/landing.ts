@@ -235,6 +235,6 @@ async function moveRefs(
 export const tooManyRefs = (limit: number, observed: number) =>
   new Fault(
     'QUOTA_EXCEEDED',
-    { scope: 'size', limit, observed },
+    { scope: 'org', limit, observed, projected: observed + 1 },
     { message: `A repository may have up to ${limit} refs` },
   )

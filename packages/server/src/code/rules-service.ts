@@ -63,7 +63,7 @@ export function createRulesService({ database, events, repos }: RulesDeps) {
         const at = rules.findIndex((other) => other.pattern === pattern)
         if (at >= 0) return rules.with(at, rule)
         if (rules.length >= MAX_RULES)
-          throw new Fault('QUOTA_EXCEEDED', { scope: 'size', limit: MAX_RULES, observed: rules.length })
+          throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit: MAX_RULES, observed: rules.length })
         return [...rules, rule]
       })
       return rule
