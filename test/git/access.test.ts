@@ -59,7 +59,10 @@ describe('a stranger', () => {
       }),
     )
     assert.equal(new Set(answers).size, 1)
-    assert.match(answers[0] ?? '', /^401 Bearer .*, Basic realm="Trellis" Sign in: any user name.*\/auth\.md /s)
+    assert.match(
+      answers[0] ?? '',
+      /^401 Bearer .*, Basic realm="Trellis" Sign in: any user name.*\/auth\.md /s,
+    )
     for (const service of ['git-upload-pack', 'git-receive-pack']) {
       const response = await ask(`/git/${host.owner.slug}/here.git/${service}`, undefined, {
         method: 'POST',
@@ -242,7 +245,11 @@ describe('a repository that takes no pushes', () => {
     const push = () =>
       fetch(`${host.app.url}/git/freezing/slow.git/git-receive-pack`, {
         method: 'POST',
-        headers: { authorization: basic(org.member.token), 'trellis-org': 'freezing' },
+        headers: {
+          authorization: basic(org.member.token),
+          'content-type': 'application/x-git-receive-pack-request',
+          'trellis-org': 'freezing',
+        },
         duplex: 'half',
         body: ReadableStream.from(
           (async function* () {

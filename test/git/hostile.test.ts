@@ -198,7 +198,10 @@ describe('the rest of a body that was refused', () => {
             agent,
             method,
             timeout: 10_000,
-            headers: { authorization: `Bearer ${host.owner.token}`, ...(sent && headers) },
+            headers: {
+              authorization: `Bearer ${host.owner.token}`,
+              ...(sent && { 'content-type': 'application/x-git-receive-pack-request', ...headers }),
+            },
           }
           const asked = request(host.remote('target') + path, options, (response) => {
             response.resume()

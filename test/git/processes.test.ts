@@ -47,6 +47,7 @@ function begin(service: string, body: Buffer, { length = body.length, at = host 
     agent: false,
     headers: {
       authorization: `Bearer ${at.owner.token}`,
+      'content-type': `application/x-${service}-request`,
       'git-protocol': 'version=2',
       'content-length': length,
     },

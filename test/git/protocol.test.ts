@@ -307,6 +307,7 @@ describe('smart HTTP', { concurrency: 4 }, () => {
         method: 'POST',
         headers: {
           ...authorization(),
+          'content-type': 'application/x-git-upload-pack-request',
           'git-protocol': 'version=2',
           expect: '100-continue',
           'content-length': body.length,

@@ -79,7 +79,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
     tails: { ...api, serves: servesTails },
     api,
     auth: createAuthFront(baseUrl),
-    git: createGitFront(baseUrl),
+    git: createGitFront({ baseUrl, cors }),
     // The last: it serves whatever the others do not.
     pages: createPagesFront(baseUrl),
   }
@@ -150,7 +150,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       })
       const pages = createRouter({
         ...createDiscovery(baseUrl, config.anonymous),
-        ...createAgentDoor({ ...services, rateLimit, enabled: config.anonymous }),
+        ...createAgentDoor({ ...services, rateLimit, baseUrl, enabled: config.anonymous }),
         'GET /login': counted(login.get),
         'POST /login': counted(login.post),
         'GET /claim': counted(claim.get),
@@ -189,7 +189,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           ...fronts.auth,
           handle: createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit: json }),
         },
-        { ...fronts.git, handle: createGitDoor({ ...services, admission }) },
+        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors }) },
         { ...fronts.pages, handle: pages },
       ]
     },

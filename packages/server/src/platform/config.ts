@@ -127,7 +127,7 @@ export const settings = {
     list.refine((entries) => entries.every(isAddressRange), 'must be IP addresses or CIDR ranges'),
   ),
   TRELLIS_CORS_ORIGINS: defaulted(
-    'Origins, comma-separated, whose pages may call the API from a browser.',
+    'Origins, comma-separated, whose pages may call the API and git from a browser.',
     '',
     list.pipe(z.array(httpUrl)),
   ),

@@ -3,7 +3,10 @@ import { type Exchange, securityHeaders } from '../http/exchange.ts'
 
 export type Cors = ReturnType<typeof createCors>
 
-/** Lets pages of the configured origins call the API with a bearer token; never with a cookie. Off without origins. */
+/** What is sent beside a credential: to operations, by those who follow a log, by clients of git. */
+const sent = { POST: 'content-type', GET: 'last-event-id', 'GET, POST': 'content-type, accept, git-protocol' }
+
+/** Lets pages of the configured origins call the API and git with a credential; never with a cookie. Off without origins. */
 export function createCors(origins: readonly string[]) {
   const allowed = new Set(origins)
   return {
@@ -22,14 +25,14 @@ export function createCors(origins: readonly string[]) {
     preflight(
       { request, response, requestId }: Exchange,
       headers: OutgoingHttpHeaders,
-      method: 'GET' | 'POST' = 'POST',
+      methods: keyof typeof sent = 'POST',
     ): boolean {
       if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
       response.writeHead(204, {
         ...securityHeaders,
         ...headers,
-        'access-control-allow-methods': method,
-        'access-control-allow-headers': `authorization, ${method === 'GET' ? 'last-event-id' : 'content-type'}, trellis-org`,
+        'access-control-allow-methods': methods,
+        'access-control-allow-headers': `authorization, ${sent[methods]}, trellis-org`,
         'access-control-max-age': '600',
         'x-request-id': requestId,
       })

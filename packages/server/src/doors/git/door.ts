@@ -10,15 +10,18 @@ import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
 import { Fault } from '../../platform/fault.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
+import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
-import { bearerChallenge, failureOf, notFound, withDirections, wrongMethod } from '../http/failure.ts'
+import { bearerChallenge, failureOf, notFound, Refusal, withDirections, wrongMethod } from '../http/failure.ts'
+import { isForLfs, noLfs, refuseLfs } from './lfs.ts'
 import { drained } from './patience.ts'
 
 export interface GitDoorDeps {
   admission: Admission
+  cors: Cors
   repos: ReposService
   fetches: FetchService
   pushes: PushService
@@ -33,7 +36,7 @@ const PATH =
 const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
 
 /** Git shows its user plain text, and nothing else. */
-export const createGitFront = (baseUrl: string): DoorFront => ({
+export const createGitFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors }): DoorFront => ({
   serves: (path) => path.startsWith(GIT_PREFIX),
   refuse(exchange, error) {
     const { status, message, headers } = failureOf(error, exchange.requestId)
@@ -43,17 +46,22 @@ export const createGitFront = (baseUrl: string): DoorFront => ({
       'www-authenticate': [bearerChallenge(baseUrl, message), 'Basic realm="Trellis"'],
     }
     const text = status === 401 ? withDirections(words, baseUrl) : words
-    send(exchange, status, 'text/plain; charset=utf-8', `${text}\n`, { ...headers, ...challenge })
+    const all = { ...cors.headers(exchange), ...headers, ...challenge }
+    if (isForLfs(exchange)) return refuseLfs(exchange, status, text, all)
+    send(exchange, status, 'text/plain; charset=utf-8', `${text}\n`, all)
   },
 })
 
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
-export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps): Door['handle'] {
+export function createGitDoor({ admission, cors, repos, fetches, pushes }: GitDoorDeps): Door['handle'] {
   return async (exchange) => {
     const { request, response, path, query } = exchange
     exchange.route = '/git'
+    const cross = cors.headers(exchange)
+    if (cross && cors.preflight(exchange, cross, 'GET, POST')) return
     const caller = await admission.admit(exchange, { basic: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
+    if (isForLfs(exchange)) throw noLfs()
     const [, orgSlug, name, action] = PATH.exec(path) ?? []
     if (!orgSlug || !name || !action) throw notFound()
 
@@ -65,7 +73,9 @@ export function createGitDoor({ admission, repos, fetches, pushes }: GitDoorDeps
       throw wrongMethod(isAdvertisement ? 'GET' : 'POST')
     const power = service === 'git-receive-pack' ? 'repo:write' : 'repo:read'
     const { repo, inside } = await repos.openAt(caller, { orgSlug, name }, power)
+    if (!isAdvertisement) requireType(exchange, `application/x-${service}-request`)
 
+    for (const [header, value] of Object.entries(cross ?? {})) if (value) response.setHeader(header, value)
     const version = parseProtocolVersion(request.headers['git-protocol']?.toString())
     response.setHeader(
       'content-type',
@@ -129,6 +139,12 @@ async function inGitsWords({ response }: Exchange, work: () => Promise<void>): P
     if (!isForItsUser || response.headersSent) throw error
     response.end(errorPacket(error.message))
   }
+}
+
+/** A browser asks first before it lets a page of another site send this type: a form cannot push. */
+function requireType({ request }: Exchange, wanted: string): void {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== wanted) throw new Refusal(415, 'UNSUPPORTED_MEDIA_TYPE', `Send Content-Type: ${wanted}`)
 }
 
 const isUnreadable = (error: unknown): error is Fault =>
