@@ -169,11 +169,13 @@ describe('a credential', () => {
     assert.match(await stranger.fails('ls-remote', withSecret('here', key.secret)), /Authentication failed/)
   })
 
-  it('keeps working under the new name of its repository, and the old name is gone', async () => {
+  it('keeps working under the new name of its repository, and at the old one until it is taken', async () => {
     await host.filled('before')
     const { secret } = await token('before', 'write')
     await host.ok('repos/update', { name: 'before', newName: 'after' })
     await pusher.run('push', '-q', withSecret('after', secret), 'main:refs/heads/new')
+    await pusher.run('push', '-q', withSecret('before', secret), 'main:refs/heads/newer')
+    await host.repo('before')
     assert.equal((await ask(refsOf('before'), basic(secret))).status, 404)
   })
 })

@@ -11,11 +11,13 @@ import type { ExtensionTables } from './extensions/store.ts'
 import type { InviteTables } from './invites/store.ts'
 import type { KeyTables } from './keys/store.ts'
 import type { MailTables } from './mail/store.ts'
+import type { OrgSlugTables } from './orgs/slug-store.ts'
 import type { OrgTables } from './orgs/store.ts'
 import type { PeopleTables } from './people/store.ts'
 import type { ThrottleTables } from './platform/throttles.ts'
 import type { RecordTables } from './records/store.ts'
 import type { RepoSecretTables } from './repo-secrets/store.ts'
+import type { RepoNameTables } from './repos/name-store.ts'
 import type { RepoTables } from './repos/store.ts'
 import type { RunProposalTables } from './runs/proposal-store.ts'
 import type { RunQueueTables } from './runs/queue-store.ts'
@@ -29,9 +31,11 @@ import type { WebhookTables } from './webhooks/store.ts'
 /** All tables, each typed where its SQL lives. */
 export type Schema = PeopleTables &
   OrgTables &
+  OrgSlugTables &
   KeyTables &
   TokenTables &
   RepoTables &
+  RepoNameTables &
   CodeTables &
   AgentTables &
   AnonymousTables &

@@ -1,6 +1,6 @@
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
-import type { Oid, RefName } from '../git/names.ts'
+import { type Oid, parseBranchName, type RefName, shortRef } from '../git/names.ts'
 import type { ObjectType } from '../git/objects/format.ts'
 import type { UpdateFacts } from '../git/objects/push-facts.ts'
 import type { PackInfo } from '../git/packs/pack-store.ts'
@@ -122,11 +122,15 @@ export function createLandings({
     if (current.prunes !== repo.prunes && changes.some(({ after }) => after)) throw new ObjectsPruned()
 
     const rules = refRulesFor(mover, current)
+    let counted: number | undefined
     const room = {
       repoId: repo.id,
       maxRefs: limits.refsPerRepo,
-      // The lock of the row has counted one more.
-      count: () => refLists.countIn(tx, repo.id, current.refs_version - 1),
+      async count() {
+        // The lock of the row has counted one more.
+        counted = await refLists.countIn(tx, repo.id, current.refs_version - 1)
+        return counted
+      },
     }
     const results = await moveAllowed(tx, rules, room, changes)
     const moved = changes.filter(({ ref }) => results.get(ref) === null)
@@ -138,6 +142,8 @@ export function createLandings({
     if (pack) await store.insertPack(tx, repo.id, pack, now)
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
+    const branch = mover.means === 'push' && counted === 0 ? defaultAmong(current, moved) : undefined
+    if (branch) await repos.setDefaultBranchIn(tx, by(mover.caller), current, branch)
     return results
   }
 
@@ -169,6 +175,19 @@ export function createLandings({
       }
     },
   }
+}
+
+/** As long as the name of a default branch may be. */
+const LONGEST_DEFAULT = 139
+
+/** Which of the first branches of a repository becomes the default one; undefined when that one is among them. */
+function defaultAmong(repo: RepoRow, moved: readonly RefChange[]): string | undefined {
+  const names = moved
+    .map(({ ref }) => shortRef(ref))
+    .flatMap(({ name, type }) => (type === 'branch' ? name : []))
+  if (names.includes(repo.default_branch)) return undefined
+  const short = names.filter((name) => name.length <= LONGEST_DEFAULT && parseBranchName(name))
+  return short.find((name) => name === 'main') ?? short.find((name) => name === 'master') ?? short[0]
 }
 
 /** The tip that no ref may lead to any more. */

@@ -18,6 +18,7 @@ import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Db, Tx } from '../schema.ts'
+import { byAnySlug, findCurrentSlug, leaveSlug, takeSlug } from './slug-store.ts'
 import { personalSlug, randomSlugPart } from './slugs.ts'
 import * as store from './store.ts'
 
@@ -91,8 +92,9 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
    * as one that does not exist. A credential made in one organization opens no other, unless it follows the person.
    */
   async function open(caller: Caller, slug: string, power: Power) {
-    const org =
-      followsPerson(caller) || caller.org.slug === slug ? await findStanding(caller, slug) : undefined
+    const org = await byAnySlug(database.db, slug, async (slug) =>
+      followsPerson(caller) || caller.org.slug === slug ? findStanding(caller, slug) : undefined,
+    )
     if (!org) throw forbidden('not_a_member')
     const inside: Caller = {
       ...caller,
@@ -108,12 +110,20 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     open,
 
     /** The caller as seen inside the organization a slug addresses; undefined when they have no business there. */
-    async enter(caller: Caller, slug: string): Promise<Caller | undefined> {
-      if (caller.org.slug === slug) return caller
-      if (!followsPerson(caller)) return undefined
-      const org = await store.findMembership(database.db, caller.actor.id, slug)
-      return org && { ...caller, org: actingOrg(org), role: org.role }
-    },
+    enter: (caller: Caller, slug: string): Promise<Caller | undefined> =>
+      byAnySlug(database.db, slug, async (slug) => {
+        if (caller.org.slug === slug) return caller
+        if (!followsPerson(caller)) return undefined
+        const org = await store.findMembership(database.db, caller.actor.id, slug)
+        return org && { ...caller, org: actingOrg(org), role: org.role }
+      }),
+
+    isOwner: async (orgId: string, userId: string): Promise<boolean> =>
+      (await store.findMember(database.db, orgId, userId))?.role === 'owner',
+
+    /** Whether an organization had this slug before, and nobody has it now. */
+    hadSlug: async ({ slug }: ActingOrg, former: string): Promise<boolean> =>
+      (await findCurrentSlug(database.db, former)) === slug,
 
     /** An organization for somebody without an account. It ends by itself unless a person takes it over. */
     async createProvisionalIn(
@@ -186,7 +196,9 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     /** The organization a person acts in: the one they name, or their own. */
     async home(userId: string, slug: string | undefined) {
       if (slug === undefined) return store.findHomeMembership(database.db, userId)
-      const org = await store.findMembership(database.db, userId, slug)
+      const org = await byAnySlug(database.db, slug, (slug) =>
+        store.findMembership(database.db, userId, slug),
+      )
       if (!org) throw forbidden('not_a_member')
       return org
     },
@@ -250,8 +262,14 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
         frozen: input.frozen === undefined ? undefined : Number(input.frozen),
       }
       const renamed = database.transact(async (tx) => {
-        const updated = await store.updateOrg(tx, org.id, { ...changes, updated_at: clock() })
+        // As it is now: somebody else may have renamed it in the meantime.
+        const before = await store.lockOrg(tx, org.id)
+        const updated = before && (await store.updateOrg(tx, org.id, { ...changes, updated_at: clock() }))
         if (!updated) throw forbidden('not_a_member')
+        if (updated.slug !== before.slug) {
+          await leaveSlug(tx, before, clock())
+          await takeSlug(tx, updated.slug)
+        }
         await events.append(tx, {
           ...by(inside),
           scope: orgScope(org.id),
@@ -270,6 +288,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
     async delete(caller: Caller, slug: string): Promise<{ deleted: boolean }> {
       const { org, inside } = await open(caller, slug, 'org:admin')
+      // By the slug it has: whoever still knows another may mean something that is long gone.
+      if (org.slug !== slug) throw forbidden('not_a_member')
       requireOwner(inside)
       return database.transact(async (tx) => {
         const current = await store.lockOrg(tx, org.id)
@@ -282,6 +302,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
           type: 'org.deleted',
           subject: slug,
         })
+        await takeSlug(tx, current.slug)
         await store.deleteOrg(tx, org.id)
         return { deleted: true }
       })

@@ -126,7 +126,7 @@ onEachDatabase('repositories', (create) => {
       updatedAt: renamed.updatedAt,
     })
     assert.ok(renamed.updatedAt >= made.updatedAt + 1000)
-    assertFault(await app.call('repos/get', { name: 'old' }, { token }), 'REPO_NOT_FOUND', { name: 'old' })
+    assert.deepEqual(await client().repos.get({ name: 'old' }), renamed)
     assertFault(
       await app.call('repos/update', { name: 'new', newName: 'beside' }, { token }),
       'REPO_ALREADY_EXISTS',
@@ -185,7 +185,7 @@ onEachDatabase('repositories', (create) => {
       await app.call('repos/create', { name: 'retold' }, { token })
       await app.call('repos/create', { name: 'No' }, { token })
       await app.call('repos/update', { name: 'retold', newName: 'hello' }, { token })
-      await app.call('repos/update', { name: 'told', newName: 'x' }, { token })
+      await app.call('repos/update', { name: 'untold', newName: 'x' }, { token })
       await app.call('repos/delete', { name: 'told' }, { token })
       await app.call('repos/delete', { name: 'retold' })
     })

@@ -2,16 +2,19 @@ import type { Repo } from '@trellis/contract'
 import { type Caller, can, requirePower, requireThawed } from '../access/caller.ts'
 import type { Power } from '../access/powers.ts'
 import { Duplicate } from '../db/database.ts'
-import { type Author, by, bySystem, type EventsService } from '../events/service.ts'
+import { type Author, by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import { parseBranchName } from '../git/names.ts'
 import type { OrgsService } from '../orgs/service.ts'
-import { type Clock, isoTimeOrNull } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, forbidden, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
-import { type RemoveSome, removeRemains } from './remains.ts'
+import { createDeleting } from './deleting.ts'
+import * as names from './name-store.ts'
+import { createPresenter } from './presenting.ts'
+import type { RemoveSome } from './remains.ts'
 import * as store from './store.ts'
 
 export type { RepoRow } from './store.ts'
@@ -46,7 +49,9 @@ interface NewRepo {
 export type ReposService = ReturnType<typeof createReposService>
 
 export function createReposService(deps: ReposDeps) {
-  const { database, events, orgs, clock, newId, baseUrl, remains, limits } = deps
+  const { database, events, orgs, clock, newId, limits } = deps
+  const deleting = createDeleting(deps)
+  const presenterFor = createPresenter(deps.baseUrl)
 
   function requireWritable(caller: Caller, repo: store.RepoRow): void {
     requireThawed(caller)
@@ -54,38 +59,24 @@ export function createReposService(deps: ReposDeps) {
   }
 
   /**
-   * Finds a repository of the acting organization and asks for `power` on it: first existence, then permission. One
-   * that the caller may not see does not exist.
+   * Finds a repository of the acting organization, by the name it has or the last one to have had it, and asks for
+   * `power` on it: first existence, then permission. One that the caller may not see does not exist.
    */
-  async function open(caller: Caller, name: string, power: Power): Promise<store.RepoRow> {
-    const repo = await store.findByName(database.db, { orgId: caller.org.id, name, now: clock() })
+  async function open(
+    caller: Caller,
+    name: string,
+    power: Power,
+    { alsoFormer = true } = {},
+  ): Promise<store.RepoRow> {
+    const place = { orgId: caller.org.id, name, now: clock() }
+    const repo =
+      (await store.findByName(database.db, place)) ??
+      (alsoFormer ? await names.findByFormerName(database.db, place) : undefined)
     const visible = can(caller, 'repo:read') && (!caller.onlyRepoId || caller.onlyRepoId === repo?.id)
     if (!repo || !visible) throw new Fault('REPO_NOT_FOUND', { name })
     requirePower(caller, power)
     if (power === 'repo:write') requireWritable(caller, repo)
     return repo
-  }
-
-  /** How repositories look to a caller; what depends on the caller alone is found out once. */
-  function presenterFor(caller: Caller): (repo: store.ListedRepo) => Repo {
-    const mayWrite = can(caller, 'repo:write') && !caller.org.frozen
-    const canAdmin = can(caller, 'repo:admin')
-    const remotes = `${baseUrl}/git/${caller.org.slug}`
-    return (repo) => ({
-      name: repo.name,
-      ownerId: repo.org_id,
-      defaultBranch: repo.default_branch,
-      artifactId: repo.artifact_id,
-      remote: `${remotes}/${repo.name}.git`,
-      readOnly: repo.read_only === 1,
-      canWrite: mayWrite && repo.read_only === 0,
-      canAdmin,
-      sizeBytes: repo.size_bytes,
-      lastPushAt: isoTimeOrNull(repo.last_push_at),
-      source: repo.source,
-      createdAt: repo.created_at,
-      updatedAt: repo.updated_at,
-    })
   }
 
   /** What anybody needs who adds a repository to the acting organization. */
@@ -146,36 +137,19 @@ export function createReposService(deps: ReposDeps) {
     return repo
   }
 
-  /** From then on it is gone for everybody; `removeDeleted` does the rest. False when there is nothing to delete. */
-  async function markDeletedIn(
-    tx: Tx,
-    author: Author,
-    id: string,
-    isStillToGo: (repo: store.RepoRow) => boolean = () => true,
-  ): Promise<boolean> {
-    const repo = await store.lock(tx, id)
-    if (!repo || !isStillToGo(repo)) return false
-    // While it still has its name: those who hear of it are told by it.
-    await events.append(tx, {
+  const tellUpdatedIn = (tx: Tx, author: Author, repo: store.RepoRow, previousName: string): Promise<void> =>
+    events.append(tx, {
       ...author,
       scope: repoScope(repo.id),
-      type: 'repo.deleted',
+      type: 'repo.updated',
       subject: repo.name,
-      payload: { name: repo.name },
+      payload: {
+        name: repo.name,
+        previousName,
+        defaultBranch: repo.default_branch,
+        readOnly: repo.read_only === 1,
+      },
     })
-    await store.markDeleted(tx, id)
-    return true
-  }
-
-  /** Removes what belongs to a deleted repository, then the repository. Counted against its organization until then. */
-  async function removeDeleted({ id, org_id }: { id: string; org_id: string }): Promise<void> {
-    await removeRemains(database, remains, id)
-    await database.transact(async (tx) => {
-      await orgs.lockIn(tx, org_id)
-      const repo = await store.removeDeleted(tx, id)
-      if (repo) await orgs.subtractRepoIn(tx, org_id, repo.size_bytes)
-    })
-  }
 
   return {
     open,
@@ -233,6 +207,11 @@ export function createReposService(deps: ReposDeps) {
       await orgs.addBytesIn(tx, org_id, bytes - size_bytes)
       await store.setSize(tx, id, bytes)
     },
+    /** Makes a branch the default one, of a repository that is locked. */
+    async setDefaultBranchIn(tx: Tx, author: Author, { id }: store.RepoRow, branch: string): Promise<void> {
+      const updated = await store.update(tx, id, { default_branch: branch })
+      if (updated) await tellUpdatedIn(tx, author, updated, updated.name)
+    },
     countPruneIn: store.countPrune,
     liftExpiryIn: store.liftExpiry,
 
@@ -249,17 +228,7 @@ export function createReposService(deps: ReposDeps) {
         throw new Fault('REPO_ALREADY_EXISTS', { name })
     },
 
-    /** Removes the repositories whose time is over, and what a crash has left of deleted ones. */
-    async deleteExpired(signal: AbortSignal): Promise<void> {
-      for (const repo of await store.listExpired(database.db, clock())) {
-        if (signal.aborted) return
-        // Somebody may have made it last in the meantime.
-        const isOver = ({ expires_at }: store.RepoRow) => expires_at !== null && expires_at <= clock()
-        await database.transact((tx) => markDeletedIn(tx, bySystem, repo.id, isOver))
-        await removeDeleted(repo)
-      }
-    },
-
+    deleteExpired: deleting.deleteExpired,
     findOrgRoom,
 
     /** How many bytes a repository may still grow by. */
@@ -317,20 +286,15 @@ export function createReposService(deps: ReposDeps) {
         read_only: input.readOnly === undefined ? undefined : Number(input.readOnly),
       }
       const renamed = database.transact(async (tx) => {
-        const updated = await store.update(tx, repo.id, { ...changes, updated_at: clock() })
+        // As it is now: somebody else may have renamed it in the meantime.
+        const before = await store.lock(tx, repo.id)
+        const updated = before && (await store.update(tx, repo.id, { ...changes, updated_at: clock() }))
         if (!updated) throw new Fault('REPO_NOT_FOUND', { name: input.name })
-        await events.append(tx, {
-          ...by(caller),
-          scope: repoScope(repo.id),
-          type: 'repo.updated',
-          subject: updated.name,
-          payload: {
-            name: updated.name,
-            previousName: repo.name,
-            defaultBranch: updated.default_branch,
-            readOnly: updated.read_only === 1,
-          },
-        })
+        if (updated.name !== before.name) {
+          await names.leaveName(tx, before, clock())
+          await names.takeName(tx, updated)
+        }
+        await tellUpdatedIn(tx, by(caller), updated, before.name)
         return presenterFor(caller)(updated)
       })
       return renamed.catch((error) => {
@@ -340,12 +304,13 @@ export function createReposService(deps: ReposDeps) {
       })
     },
 
+    /** By the name it has: whoever still knows another may mean something that is long gone. */
     async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
-      const repo = await open(caller, name, 'repo:admin')
+      const repo = await open(caller, name, 'repo:admin', { alsoFormer: false })
       requireThawed(caller)
-      if (!(await database.transact((tx) => markDeletedIn(tx, by(caller), repo.id))))
+      if (!(await database.transact((tx) => deleting.markDeletedIn(tx, by(caller), repo.id))))
         throw new Fault('REPO_NOT_FOUND', { name })
-      await removeDeleted(repo)
+      await deleting.removeDeleted(repo)
       return { deleted: true }
     },
   }

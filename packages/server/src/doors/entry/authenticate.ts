@@ -118,6 +118,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       const org = await orgs.home(caller.actor.id, slug)
       if (org) return { ...caller, org: actingOrg(org), role: org.role }
     }
+    if (await orgs.hadSlug(caller.org, slug)) return caller
     // Better refused than done in another organization than the caller thinks.
     throw forbidden(
       'not_a_member',

@@ -15,7 +15,14 @@ import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
-import { bearerChallenge, failureOf, notFound, Refusal, withDirections, wrongMethod } from '../http/failure.ts'
+import {
+  bearerChallenge,
+  failureOf,
+  notFound,
+  Refusal,
+  withDirections,
+  wrongMethod,
+} from '../http/failure.ts'
 import { isForLfs, noLfs, refuseLfs } from './lfs.ts'
 import { drained } from './patience.ts'
 
@@ -76,6 +83,15 @@ export function createGitDoor({ admission, cors, repos, fetches, pushes }: GitDo
     if (!isAdvertisement) requireType(exchange, `application/x-${service}-request`)
 
     for (const [header, value] of Object.entries(cross ?? {})) if (value) response.setHeader(header, value)
+    // Clients follow where they begin, and go on with the new address. Whoever does not is served here all the same.
+    const isMoved = repo.name !== name || inside.org.slug !== orgSlug
+    if (isMoved && isAdvertisement) {
+      const location = `${GIT_PREFIX}${inside.org.slug}/${repo.name}.git/info/refs?service=${service}`
+      const words = `This repository is now at ${location}\n`
+      const headers = { ...cross, location, 'cache-control': 'no-store' }
+      return send(exchange, 302, 'text/plain; charset=utf-8', words, headers)
+    }
+
     const version = parseProtocolVersion(request.headers['git-protocol']?.toString())
     response.setHeader(
       'content-type',
