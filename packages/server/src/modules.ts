@@ -1,6 +1,8 @@
 import { together } from './access/endings.ts'
 import { createAccessModule } from './access/module.ts'
+import { createAgentEnding } from './agents/ending.ts'
 import { createAgentsModule } from './agents/module.ts'
+import { createRetiring } from './agents/retiring.ts'
 import { createAnonymousModule } from './anonymous/module.ts'
 import { periodic } from './background/periodic.ts'
 import type { Work } from './background/work.ts'
@@ -109,12 +111,14 @@ export async function createModules({
     ],
   })
   const tokenEnding = createTokenEnding({ events, clock })
-  const ending = together([
+  const handedOut = together([
     createKeyEnding({ events }),
     tokenEnding,
     createInviteEnding({ events, tokens: tokenEnding, clock }),
     createRunEnding({ ...base, onMarked: beginnings.marked.hint }),
   ])
+  const retiring = createRetiring({ ...base, events, ending: handedOut })
+  const ending = together([createAgentEnding(retiring), handedOut])
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })
   const egress = createEgress(config.egressAllow)
@@ -147,7 +151,7 @@ export async function createModules({
   const anonymousModule = createAnonymousModule({ ...shared, orgs, repos })
   const { anonymous } = anonymousModule.services
   const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
-  const agentsModule = createAgentsModule({ ...shared, orgs, repos })
+  const agentsModule = createAgentsModule({ ...shared, orgs, repos, retiring })
   const recordsModule = createRecordsModule({ ...shared, repos })
   const { signing, declaredWebhooks } = createWebhooksFollowing(shared)
   const followWithDaemons = createDaemonsFollowing({ ...shared, maxPerOrg: config.limits.daemonsPerOrg })

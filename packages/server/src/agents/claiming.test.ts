@@ -6,6 +6,7 @@ import {
   assertFault,
   assertInvalid,
   expectEvents,
+  join,
   onEachDatabase,
   type Person,
   registerAgent,
@@ -298,6 +299,30 @@ onEachDatabase('claiming an agent', (create) => {
           'registrationId',
         ])
       assert.equal((await app.client(bob.token).agents.list({})).items.length, 0)
+    })
+
+    it('is also for the owners of the organization it works in, and happens when who claimed it leaves', async () => {
+      const [claimer, owner] = [await newPerson(), await newPerson()]
+      const claimed = async () => {
+        const agent = await registerAgent(app)
+        const { poll } = await agent.beClaimed(claimer)
+        const { items } = await app.client(claimer.token).agents.list({ limit: 100 })
+        const { orgSlug } = items.find((item) => item.registrationId === agent.registrationId) ?? {}
+        const slug = orgSlug ?? ''
+        await join(app, { slug, owner: claimer }, owner, 'owner')
+        return { ...agent, slug, token: poll.access_token as string }
+      }
+      const opens = async ({ token }: { token: string }) =>
+        (await app.call('repos/list', {}, { token })).status
+      const first = await claimed()
+      const other = await claimed()
+      await app.client(owner.token).agents.revoke({ registrationId: first.registrationId })
+      assert.deepEqual([await opens(first), await opens(other)], [401, 200])
+
+      await app.client(owner.token).members.remove({ orgSlug: other.slug, userId: claimer.userId })
+      assert.equal(await opens(other), 401)
+      const { items } = await app.client(owner.token, other.slug).events.list({ types: ['agent.revoked'] })
+      assert.deepEqual(items[0]?.payload, { reason: 'claimer_left' })
     })
 
     it('lists the agents of a person in pages', async () => {

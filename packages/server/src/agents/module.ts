@@ -1,4 +1,3 @@
-import type { Ending } from '../access/endings.ts'
 import { periodic } from '../background/periodic.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Base, Module } from '../modules.ts'
@@ -13,7 +12,7 @@ import { createGrants } from './grants.ts'
 import { agentsHandlers } from './handlers.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import { createRegistrationsService } from './registrations.ts'
-import { createRetiring } from './retiring.ts'
+import type { Retiring } from './retiring.ts'
 import { createAgentsService } from './service.ts'
 import { createSigningKeys } from './signing-keys.ts'
 import { createAgentUsage } from './usage.ts'
@@ -26,17 +25,16 @@ interface AgentsNeeds extends Base {
   repos: ReposService
   people: PeopleService
   throttles: Throttles
-  ending: Ending
+  retiring: Retiring
 }
 
 export function createAgentsModule(needs: AgentsNeeds) {
-  const { config, serverKey, people } = needs
+  const { config, serverKey, people, retiring } = needs
   const shared = { ...needs, limits: config.limits }
   const codes = createCodeHasher(serverKey)
   const signingKeys = createSigningKeys({ ...shared, sealer: createSealer(serverKey, 'signing keys') })
-  const retiring = createRetiring(shared)
   const accessTokens = createAccessTokens(shared)
-  const refreshTokens = createRefreshTokens({ ...shared, accessTokens, retiring })
+  const refreshTokens = createRefreshTokens({ ...shared, accessTokens })
   const grants = createGrants({
     ...shared,
     signingKeys,
@@ -46,7 +44,7 @@ export function createAgentsModule(needs: AgentsNeeds) {
     personOf: people.get,
   })
   const registrations = createRegistrationsService({ ...shared, grants, codes })
-  const agents = createAgentsService({ ...shared, codes, retiring })
+  const agents = createAgentsService({ ...shared, codes })
   const agentUsage = createAgentUsage(shared)
   return {
     services: { agents, registrations, grants, signingKeys, agentUsage },

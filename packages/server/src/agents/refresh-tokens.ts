@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type Author, bySystem } from '../events/service.ts'
+import type { OrgsService } from '../orgs/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../schema.ts'
 import { hashSecret, mintSecret, secretKind } from '../secrets/minting.ts'
@@ -22,6 +23,7 @@ interface RefreshTokensDeps {
   serverKey: ServerKey
   accessTokens: AccessTokens
   retiring: Retiring
+  orgs: OrgsService
   clock: Clock
 }
 
@@ -33,7 +35,7 @@ export type RefreshTokens = ReturnType<typeof createRefreshTokens>
  * gave was used, it may be asked again, and what it gave before is void.
  */
 export function createRefreshTokens(deps: RefreshTokensDeps) {
-  const { database, serverKey, accessTokens, retiring, clock } = deps
+  const { database, serverKey, accessTokens, retiring, orgs, clock } = deps
   const key = serverKey.derive('refresh tokens')
 
   /** Known to whoever has seen a token of this agent, and to nobody else. */
@@ -93,6 +95,10 @@ export function createRefreshTokens(deps: RefreshTokensDeps) {
         const registration = await lockIn(tx, secret)
         if (!registration) return undefined
         const hash = hashSecret(secret)
+        if (!(await orgs.find(tx, registration.org_id))) {
+          await retiring.endIn(tx, bySystem, registration.id, 'organization_deleted')
+          return undefined
+        }
         if (hash === registration.refresh_hash) return giveIn(tx, registration, secret)
         if (hash === registration.refresh_before_hash && (await takeBackIn(tx, registration)))
           return giveIn(tx, registration, secret)

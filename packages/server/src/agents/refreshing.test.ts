@@ -214,6 +214,15 @@ onEachDatabase('an agent that was claimed', (create) => {
     await assertEnded(leaving.registrationId, leaving.given.access_token)
   })
 
+  it('ends with the organization it works in', async () => {
+    const agent = await claimed()
+    const { orgSlug } = (await listed(agent.registrationId)) ?? {}
+    await app.client(ana.token).orgs.delete({ orgSlug: orgSlug ?? '' })
+    assert.equal(await statusOf(agent.given.access_token), 401)
+    await assertRefused(refresh(app, agent.first), 400, 'invalid_grant')
+    await assertEnded(agent.registrationId)
+  })
+
   it('has no use for a refresh token that is garbage, and none as a bearer', async () => {
     const agent = await claimed()
     const last = agent.first.endsWith('0') ? '1' : '0'

@@ -7,7 +7,7 @@ import * as store from './store.ts'
 import * as tokenStore from './token-store.ts'
 
 /** Why an agent ended that no person has revoked. */
-type EndReason = 'idle' | 'refresh_token_reused' | 'given_back'
+type EndReason = 'idle' | 'refresh_token_reused' | 'given_back' | 'claimer_left' | 'organization_deleted'
 
 /** Short transactions: each ends what one agent has handed out. */
 const IDLE_TOGETHER = 100

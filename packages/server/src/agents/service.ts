@@ -135,10 +135,13 @@ export function createAgentsService(deps: AgentsDeps) {
       return { items: items.map((row) => present(row, clock())), nextCursor }
     },
 
-    /** Ends every credential of the agent at once. Only whoever claimed it may. */
+    /** Ends every credential of the agent at once. Whoever claimed it may, and the owners of where it works. */
     async revoke(caller: Caller, registrationId: string): Promise<{ revoked: boolean }> {
       const registration = await store.findRegistration(database.db, registrationId)
-      if (registration?.claimed_by !== caller.actor.id) throw new Fault('AGENT_NOT_FOUND', { registrationId })
+      const isTheirs =
+        registration?.claimed_by === caller.actor.id ||
+        (registration?.claimed_at && (await orgs.isOwner(registration.org_id, caller.actor.id)))
+      if (!isTheirs) throw new Fault('AGENT_NOT_FOUND', { registrationId })
       await database.transact((tx) => retiring.endIn(tx, by(caller), registrationId))
       return { revoked: true }
     },

@@ -134,6 +134,19 @@ export const revoke = (tx: Tx, id: string, now: number): Promise<RegistrationRow
     .returningAll()
     .executeTakeFirst()
 
+/** Those a person claimed that work in an organization. */
+export const listLiveClaimedIn = (
+  q: Db,
+  { orgId, userId }: { orgId: string; userId: string },
+): Promise<{ id: string }[]> =>
+  q
+    .selectFrom('agent_registrations')
+    .select('id')
+    .where('claimed_by', '=', userId)
+    .where('org_id', '=', orgId)
+    .where('revoked_at', 'is', null)
+    .execute()
+
 /** Some of the claimed agents that have not come back in time. */
 export const listIdle = (q: Db, now: number, limit: number): Promise<{ id: string }[]> =>
   q
