@@ -90,6 +90,11 @@ describe('git/commits/create', () => {
     const parent = await client.rev('side')
     await create({ branch: 'older', parent, changes: [put('on-older')] })
     assert.equal(await client.rev(`${await fetched('older')}^`), parent)
+    await host.ok('git/tags/create', { name, tag: 'from-here', oid: parent, message: 'Begin here' })
+    for (const [i, revision] of ['side', 'refs/heads/side', 'from-here'].entries()) {
+      await create({ branch: `named-${i}`, parent: revision, changes: [put('on-named')] })
+      assert.equal(await client.rev(`${await fetched(`named-${i}`)}^`), parent)
+    }
   })
 
   it('makes the first commit of an empty repository', async () => {
@@ -129,7 +134,7 @@ describe('git/commits/create', () => {
       name,
       ref,
     })
-    for (const parent of [ABSENT, 'main', await client.rev('main^{tree}')])
+    for (const parent of [ABSENT, 'nothing', '-x', await client.rev('main^{tree}')])
       assertFault(await create({ changes, branch: 'n', parent }), 'INVALID_PARENT', { name, object: parent })
     assert.equal(await head('n'), undefined)
   })

@@ -100,7 +100,7 @@ export const commits = {
           .describe(
             'Where the branch must be: null for one that does not exist yet. Not checked when left out.',
           ),
-        parent: Oid.optional().describe('The commit to build on when the branch does not exist yet.'),
+        parent: Revision.optional().describe('What to build on when the branch does not exist yet.'),
         author: Person.optional(),
         committer: Person.optional().describe('The author when left out.'),
       }),

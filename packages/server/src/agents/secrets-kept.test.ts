@@ -82,7 +82,13 @@ onEachDatabase('access without an account', (create) => {
     }
     await app.client(ana.token).agents.revoke({ registrationId: agent.registrationId })
     // Each also where it does not belong.
-    for (const token of [agent.claimToken, second.attemptToken, invite.id, agent.assertion])
+    for (const token of [
+      agent.claimToken,
+      second.attemptToken,
+      invite.id,
+      agent.assertion,
+      poll.refresh_token,
+    ])
       await app.call('repos/list', {}, { token })
 
     Object.assign(secrets, {
@@ -93,6 +99,7 @@ onEachDatabase('access without an account', (create) => {
       'second assertion': poll.identity_assertion,
       'token before the claim': agent.token,
       'token after the claim': poll.access_token,
+      'refresh token': poll.refresh_token,
       'repository token': made.secret,
       'invite id': invite.id,
       'management id': invite.managementId,

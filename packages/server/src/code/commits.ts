@@ -150,7 +150,7 @@ export function createCommitsService(deps: CommitsDeps) {
       const before = (await repositories.findOid(repo, ref)) ?? null
       if (input.expectedHead !== undefined && input.expectedHead !== before)
         throw new Fault('STALE_REF', where)
-      const parent = await parentFor(repo, ref, before, input.parent)
+      const parent = await parentFor(repo, ref, before, input.parent, signal)
       await repositories.requireRoom()
       const { branch, message } = input
       const made = await make(
@@ -253,16 +253,19 @@ export function createCommitsService(deps: CommitsDeps) {
     },
   }
 
-  /** A new branch grows from the commit named, else from the default branch, else from nothing. */
+  /** A new branch grows from the commit at the revision named, else from the default branch, else from nothing. */
   async function parentFor(
     repo: RepoRow,
     ref: RefName,
     before: Oid | null,
     named: string | undefined,
+    signal: AbortSignal,
   ): Promise<Oid | undefined> {
     if (named === undefined) return before ?? (await repositories.findOid(repo, 'HEAD'))
-    const parent = parseOid(named)
-    if (!parent) throw new Fault('INVALID_PARENT', { name: repo.name, object: named })
+    const parent = await revisions.commitAt(repo, named, signal).catch((error: unknown) => {
+      const isNone = error instanceof Fault && error.code === 'GIT_OBJECT_NOT_FOUND'
+      throw isNone ? new Fault('INVALID_PARENT', { name: repo.name, object: named }) : error
+    })
     if (before && parent !== before) throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
     return parent
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import {
-  assertUnauthenticated,
   assertForbidden,
+  assertUnauthenticated,
   expectEvents,
   onEachDatabase,
   startTestApp,
@@ -123,6 +123,27 @@ onEachDatabase('people', (create) => {
       assert.equal((await auth(app, 'sign-out', {}, { ...ways[way], origin: app.url })).status, 200)
       for (const headers of Object.values(ways))
         assertUnauthenticated(await app.call('orgs/list', {}, { headers }))
+    }
+  })
+
+  it('gives the token of a session in characters that stand in any address', async () => {
+    await signUp(app, 'address@example.com')
+    const response = await fetch(`${app.url}/api/auth/sign-in/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'address@example.com', password }),
+    })
+    const token = response.headers.get('set-auth-token') ?? ''
+    assert.match(token, /^[0-9A-Za-z_-]{20,}$/)
+    const [cookie = ''] = response.headers.getSetCookie()
+    const signed = decodeURIComponent(/=([^;]*)/.exec(cookie)?.[1] ?? '')
+    // And as it was given before.
+    for (const bearer of [token, signed, encodeURIComponent(signed)]) {
+      assert.deepEqual(await whoseOrg({ token: bearer }), ['address'])
+      const session = await fetch(`${app.url}/api/auth/get-session`, {
+        headers: { authorization: `Bearer ${bearer}` },
+      })
+      assert.ok(await session.json(), bearer)
     }
   })
 

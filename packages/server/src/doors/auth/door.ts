@@ -6,7 +6,7 @@ import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { send } from '../http/exchange.ts'
-import { wrongMethod } from '../http/failure.ts'
+import { bearerChallenge, wrongMethod } from '../http/failure.ts'
 
 interface AuthDoorDeps {
   auth: Auth
@@ -52,16 +52,20 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
     const passed = Object.fromEntries(
       ['location', 'set-auth-token', 'allow'].flatMap((name) => {
         const value = answer.headers.get(name)
-        return value === null ? [] : [[name, value]]
+        return value === null ? [] : [[name, name === 'set-auth-token' ? unsigned(value) : value]]
       }),
     )
     send(exchange, answer.status, type, Buffer.from(await answer.arrayBuffer()), {
       ...passed,
       'set-cookie': answer.headers.getSetCookie(),
+      ...(answer.status === 401 && { 'www-authenticate': bearerChallenge(baseUrl) }),
       'cache-control': 'no-store',
     })
   }
 }
+
+/** The token of a session without what makes it a cookie: that is of characters that no address can hold. */
+const unsigned = (token: string): string => token.slice(0, Math.max(0, token.lastIndexOf('.'))) || token
 
 function accountIn(body: Buffer): string {
   try {
