@@ -121,7 +121,7 @@ describe('a credential', () => {
         await clone.run('clone', '-q', withSecret('here', secret), '.')
         const { code, stderr } = await clone.attempt('push', 'origin', 'HEAD:refs/heads/mine')
         assert.notEqual(code, 0)
-        assert.match(stderr, /remote: .*access.*scope_missing/)
+        assert.match(stderr, /remote: .*lacks the scope repo:write/)
         // Nor by going straight to the second request.
         const posted = await ask(`/git/${host.owner.slug}/here.git/git-receive-pack`, basic(secret), {
           method: 'POST',
