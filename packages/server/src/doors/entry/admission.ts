@@ -44,13 +44,13 @@ export function createAdmission({
 
     /** Who a caller is now that was let in before. It is not another request. */
     again: ({ request }: Exchange, options?: Acceptance): Promise<Caller | undefined> =>
-      authenticate(request.headers, options),
+      authenticate(request, options),
 
     async admit(exchange: Exchange, options?: Acceptance): Promise<Caller | undefined> {
       let caller: Caller | undefined
       try {
         refuseFromElsewhere(exchange)
-        caller = await authenticate(exchange.request.headers, options)
+        caller = await authenticate(exchange.request, options)
       } catch (error) {
         countStranger(exchange)
         throw error

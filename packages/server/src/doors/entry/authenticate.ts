@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { actingOrg, type Caller, followsPerson } from '../../access/caller.ts'
 import {
   callerOfAgent,
@@ -17,9 +16,10 @@ import type { SentSession } from '../../people/session-tokens.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { forbidden } from '../../platform/fault.ts'
 import type { Database } from '../../schema.ts'
-import { hashSecret, secretKind } from '../../secrets/minting.ts'
+import { hashSecret } from '../../secrets/minting.ts'
 import type { Cookie } from './cookies.ts'
 import { notAccepted } from './not-accepted.ts'
+import { createSentSecrets, type Sender, type SentSecret } from './sent-secrets.ts'
 
 export interface AuthenticatorDeps {
   database: Database
@@ -56,6 +56,7 @@ export type Authenticate = ReturnType<typeof createAuthenticator>
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { database, auth, orgs, keyUsage, agentUsage, clock } = deps
   const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
+  const readSecret = createSentSecrets()
 
   /** All that is seldom: what is to be renewed, has expired, or has no organization yet. */
   async function bySessionFromHeaders(
@@ -89,9 +90,8 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return bySessionFromHeaders(new Headers(header), slug)
   }
 
-  async function bySecret(secret: string): Promise<Caller | Ended | undefined> {
-    const hash = hashSecret(secret)
-    switch (hash === ownerKeyHash ? 'trk' : secretKind(secret)) {
+  async function bySecret({ hash, kind }: SentSecret): Promise<Caller | Ended | undefined> {
+    switch (hash === ownerKeyHash ? 'trk' : kind) {
       case 'trk':
         return callerOfKey(database.db, hash, clock())
       case 'trt':
@@ -103,8 +103,9 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     }
   }
 
-  async function byBearer(token: string, slug: string | undefined): Promise<Caller | undefined> {
-    const caller = await bySecret(token)
+  async function byHeader(sent: SentSecret, slug: string | undefined): Promise<Caller | undefined> {
+    const { token } = sent
+    const caller = await bySecret(sent)
     if (typeof caller === 'string') throw notAccepted(token, caller)
     if (!caller) {
       return SECRET_PREFIX.test(token)
@@ -126,15 +127,13 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     )
   }
 
-  return async (
-    headers: IncomingHttpHeaders,
-    { basic = false, org }: Acceptance = {},
-  ): Promise<Caller | undefined> => {
+  return async (sender: Sender, { basic = false, org }: Acceptance = {}): Promise<Caller | undefined> => {
+    const { headers } = sender
     const slug = headers[ORG_HEADER]?.toString() ?? org
     if (headers.authorization !== undefined) {
-      const token = bearerIn(headers.authorization) ?? (basic ? passwordIn(headers.authorization) : undefined)
-      const caller = token === undefined ? undefined : await byBearer(token, slug)
-      if (!caller) throw notAccepted(token)
+      const sent = readSecret(sender, { basic })
+      const caller = sent && (await byHeader(sent, slug))
+      if (!caller) throw notAccepted(sent?.token)
       return caller
     }
     const { cookie } = headers
@@ -144,14 +143,4 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     if (before) await deps.anonymous.adopt(before, caller)
     return caller
   }
-}
-
-const bearerIn = (header: string): string | undefined => /^bearer\s+(\S+)\s*$/i.exec(header)?.[1]
-
-/** Git sends a credential as the password of any user; without a password, as the user. */
-function passwordIn(header: string): string | undefined {
-  const encoded = /^basic\s+(\S+)\s*$/i.exec(header)?.[1]
-  if (!encoded) return undefined
-  const [, user, password] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
-  return password || user || undefined
 }

@@ -24,7 +24,7 @@ const claimPath = (token: string) => `/claim?${TOKEN}=${encodeURIComponent(token
 /** Where a person sees which agent asks for what, and types the code it shows. */
 export function createClaimPage({ agents, authenticate, forms }: ClaimPageDeps) {
   async function signedIn(exchange: Exchange, token: string): Promise<Caller | undefined> {
-    const caller = await authenticate(exchange.request.headers)
+    const caller = await authenticate(exchange.request)
     if (caller?.credential.kind === 'session') return caller
     redirect(exchange, loginPath(claimPath(token)))
     return undefined

@@ -34,7 +34,7 @@ export function createInvitationPage(deps: InvitationPageDeps) {
 
   /** Somebody signed in, with their address. */
   async function findGuest(exchange: Exchange): Promise<{ caller: Caller; email: string } | undefined> {
-    const caller = await authenticate(exchange.request.headers)
+    const caller = await authenticate(exchange.request)
     if (caller?.credential.kind !== 'session') return undefined
     return { caller, email: (await people.get(caller.actor.id)).email.toLowerCase() }
   }

@@ -63,7 +63,7 @@ ${email}${password('new-password')}
     async get(exchange: Exchange): Promise<void> {
       const query = new URLSearchParams(exchange.query)
       const returnTo = localPath(query.get('return_to'))
-      const isToStay = !query.has(SWITCH) && (await authenticate(exchange.request.headers))
+      const isToStay = !query.has(SWITCH) && (await authenticate(exchange.request))
       if (isToStay) return redirect(exchange, returnTo)
       show(exchange, returnTo)
     },
