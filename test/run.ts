@@ -21,7 +21,7 @@ const EVERYTHING = ['test/**/*.test.ts', 'packages/**/*.test.ts']
  */
 const filesAProcess = (pattern: string): number => (pattern.startsWith('packages/') ? 16 : 6)
 /** A process that has become large starts every other more slowly. */
-const ALONE = ['test/git/many-refs.test.ts']
+const ALONE = ['test/git/many-refs.test.ts', 'test/git/other-clients.test.ts']
 /** More than there are cores, since some wait. */
 const AT_ONCE = 4
 

@@ -87,7 +87,7 @@ describe('git work', () => {
       await sleep(300)
       assert.ok(await isIdle(), 'a process waits for a client')
       await host.clone('dripping')
-      await until(async () => heard.includes('0005\x01'), 60_000)
+      await until(async () => heard.includes('0005\x02'), 60_000)
       first?.write(body.subarray(body.length - 10))
       await until(async () => heard.includes('ok refs/heads/drip'), 60_000)
     } finally {

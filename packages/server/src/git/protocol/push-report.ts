@@ -37,10 +37,14 @@ export function formatPushProgress(capabilities: PushCapabilities, text: string 
   return isShown ? Buffer.concat([...sideband('progress', text)]) : Buffer.alloc(0)
 }
 
-/** Says nothing, so that whoever is in between does not take the silence for an end. As git does it itself. */
-export const keepAlive = ({ sideband }: PushCapabilities): Buffer => (sideband ? EMPTY_DATA : Buffer.alloc(0))
+/**
+ * Says nothing, so that whoever is in between does not take the silence for an end. As progress: git itself sends empty
+ * data instead, which isomorphic-git takes for the end of the report.
+ */
+export const keepAlive = ({ sideband }: PushCapabilities): Buffer =>
+  sideband ? EMPTY_PROGRESS : Buffer.alloc(0)
 
-const EMPTY_DATA = Buffer.from('0005\x01', 'latin1')
+const EMPTY_PROGRESS = Buffer.from('0005\x02', 'latin1')
 
 const MAX_REASON = 400
 
