@@ -13,6 +13,7 @@ import { requireGit } from './git/process/version.ts'
 import { createModules } from './modules.ts'
 import { createScryptPasswords, type Passwords } from './people/passwords.ts'
 import { createRanges, isLoopback } from './platform/addresses.ts'
+import { trustAuthorities } from './platform/authorities.ts'
 import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { inWords, openDataDirectory } from './platform/data-directory.ts'
@@ -86,6 +87,7 @@ export async function startApp(deps: AppDeps) {
   })
 
   await requireGit()
+  if (config.authorities) await trustAuthorities(config.authorities)
   const dataDir = await openDataDirectory(config.data)
   const serverKey = await inWords(dataDir, () => loadServerKey(config.secret, dataDir))
   await inWords(dataDir, () => makePrivateDirectory(dataDir))

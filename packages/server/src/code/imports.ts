@@ -14,6 +14,7 @@ import {
   importRemote,
 } from '../git/packs/remote-import.ts'
 import type { Git } from '../git/process/command.ts'
+import { inspectCertificate } from '../platform/certificates.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Egress } from '../platform/egress.ts'
 import { Fault, invalid } from '../platform/fault.ts'
@@ -34,6 +35,8 @@ interface ImportsDeps {
   room: Room
   clock: Clock
   scratchDir: string
+  /** Whose certificates are believed; undefined leaves it to git. */
+  authorities: (() => string) | undefined
   limits: { repoBytes: number; refsPerRepo: number }
 }
 
@@ -50,6 +53,7 @@ const PROGRESS_STEP = 10
 const explanations: Record<ImportFailure, string> = {
   invalid_url: 'the URL cannot be used',
   unreachable: 'the remote could not be reached',
+  certificate: 'the certificate was not accepted',
   authentication: 'the remote asks for other credentials',
   not_a_repository: 'there is no git repository at this URL',
   too_large: 'the repository is too large',
@@ -62,7 +66,7 @@ export type ImportsService = ReturnType<typeof createImportsService>
 
 /** Brings a repository from elsewhere: all of it or, when anything goes wrong, nothing. */
 export function createImportsService(deps: ImportsDeps) {
-  const { database, events, repos, egress, git, packs, room, clock, scratchDir, limits } = deps
+  const { database, events, repos, egress, git, packs, room, clock, scratchDir, authorities, limits } = deps
 
   async function fetchRemote({
     caller,
@@ -86,13 +90,17 @@ export function createImportsService(deps: ImportsDeps) {
       ...(credentials && { credentials }),
       address: destination.address,
       allowHttp: egress.isTrusted(url),
+      authorities: authorities?.(),
       maxBytes: Math.min(limits.repoBytes, await repos.findOrgRoom(caller.org.id)),
       timeoutMs: TIMEOUT_MS,
       signal,
       owner: { id: caller.org.id, isProvisional: caller.org.provisional },
       onProgress: tellProgress(caller, name),
-    }).catch((error: unknown) => {
-      throw error instanceof ImportError ? failed(name, error.reason, error) : error
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof ImportError)) throw error
+      // Git does not always say what it is, and not always in the same words.
+      const problem = error.reason === 'certificate' && (await inspectCertificate(url, destination.address))
+      throw failed(name, error.reason, error, problem || undefined)
     })
   }
 
@@ -167,5 +175,5 @@ function parseUrl(text: string): URL {
 /** What may be shown of an address. */
 const publicUrl = ({ origin, pathname }: URL): string => origin + pathname
 
-const failed = (name: string, reason: ImportFailure, cause: unknown) =>
-  new Fault('IMPORT_FAILED', { name }, { cause, message: `Repo import failed: ${explanations[reason]}` })
+const failed = (name: string, reason: ImportFailure, cause: unknown, words = explanations[reason]) =>
+  new Fault('IMPORT_FAILED', { name }, { cause, message: `Repo import failed: ${words}` })

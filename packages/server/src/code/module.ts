@@ -11,6 +11,7 @@ import { createLaunchers } from '../git/process/launchers.ts'
 import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { PeopleService } from '../people/service.ts'
+import { allAuthorities } from '../platform/authorities.ts'
 import type { Egress } from '../platform/egress.ts'
 import { createPlaces } from '../platform/places.ts'
 import { createRepoRegister } from '../repos/register.ts'
@@ -128,7 +129,16 @@ export async function createCodeModule(needs: CodeNeeds) {
     packs,
     graceMs: config.git.unreachableMs,
   })
-  const imports = createImportsService({ ...needs, egress, git, packs, scratchDir: quarantineDir, limits })
+  const authorities = config.authorities ? allAuthorities : undefined
+  const imports = createImportsService({
+    ...needs,
+    egress,
+    git,
+    packs,
+    scratchDir: quarantineDir,
+    authorities,
+    limits,
+  })
 
   return {
     services: {

@@ -139,6 +139,10 @@ export const settings = {
       'must be host names, IP addresses or CIDR ranges',
     ),
   ),
+  TRELLIS_CA_FILE: setting(
+    'A file with certificates of authorities, in PEM, that are believed beside the usual ones: by webhooks, imports, extensions and whatever else the server connects to.',
+    text,
+  ),
   TRELLIS_WEBHOOKS: defaulted(
     'Whether there are webhooks. While they are `off`, events are delivered nowhere, and not later either.',
     'on',
@@ -490,6 +494,7 @@ function arrange(v: Values) {
     trustedProxies: v.TRELLIS_TRUSTED_PROXIES,
     corsOrigins: v.TRELLIS_CORS_ORIGINS,
     egressAllow: v.TRELLIS_EGRESS_ALLOW,
+    authorities: v.TRELLIS_CA_FILE,
     metricsToken: v.TRELLIS_METRICS_TOKEN,
     logLevel: v.TRELLIS_LOG_LEVEL,
     git: {

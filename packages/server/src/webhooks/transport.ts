@@ -1,3 +1,4 @@
+import { certificateProblem } from '../platform/certificates.ts'
 import { type Egress, EgressRefused } from '../platform/egress.ts'
 import { SHOWN_CHARACTERS } from './store.ts'
 
@@ -96,9 +97,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof EgressRefused) return 'the address is not a public one'
   const { code, cause } = error as { code?: unknown; cause?: unknown }
   if (cause instanceof EgressRefused) return 'the address is not a public one'
-  return typeof code === 'string'
-    ? (reasons[code] ?? `the connection failed (${code})`)
-    : 'the connection failed'
+  if (typeof code !== 'string') return 'the connection failed'
+  return certificateProblem(error) ?? reasons[code] ?? `the connection failed (${code})`
 }
 
 const reasons: Record<string, string> = {

@@ -1,7 +1,7 @@
 // Copies the branches and tags of a repository elsewhere. The address has been judged by the caller, who also
 // says where it may connect; nothing here leads anywhere else, and a credential is seen by nobody but the remote.
 
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { outOfSpaceIn } from '../../platform/outages.ts'
@@ -17,6 +17,8 @@ export interface ImportRequest extends Pick<Access, 'owner' | 'signal'> {
   /** The address to connect to instead of asking for the host's, so that it is the one that was judged. */
   address?: string
   allowHttp?: boolean
+  /** Whose certificates are believed, in PEM; without, git's own choice. */
+  authorities?: string | undefined
   maxBytes: number
   timeoutMs: number
   onProgress?: (progress: ImportProgress) => void
@@ -39,6 +41,7 @@ interface ImportResult {
 export type ImportFailure =
   | 'invalid_url'
   | 'unreachable'
+  | 'certificate'
   | 'authentication'
   | 'not_a_repository'
   | 'too_large'
@@ -62,7 +65,7 @@ const POLL_MS = 200
 /** Throws ImportError. */
 export async function importRemote(git: Git, request: ImportRequest): Promise<ImportResult> {
   const { scratch, owner, signal, timeoutMs } = request
-  const config = configFor(request)
+  const config = { ...configFor(request), ...(await believing(request)) }
   const repo = openRepo(git, join(scratch, 'import.git'), { owner, signal, timeoutMs })
   try {
     await clone(repo, request, config)
@@ -149,6 +152,13 @@ function configFor(request: ImportRequest): Record<string, string> {
   }
 }
 
+async function believing({ authorities, scratch }: ImportRequest): Promise<Record<string, string>> {
+  if (authorities === undefined) return {}
+  const file = join(scratch, 'authorities.pem')
+  await writeFile(file, authorities)
+  return { 'http.sslCAInfo': file }
+}
+
 function pinned(url: URL, address: string): string {
   if (!isIP(address)) throw new RangeError('not an IP address')
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -202,7 +212,8 @@ function reasonOf(error: unknown): ImportFailure {
   ) {
     return 'not_a_repository'
   }
-  if (/Could not resolve|Failed to connect|Couldn't connect|refused|reset|SSL|certificate/i.test(said)) {
+  if (/certificate/i.test(said)) return 'certificate'
+  if (/Could not resolve|Failed to connect|Couldn't connect|refused|reset|SSL|TLS/i.test(said)) {
     return 'unreachable'
   }
   return 'failed'

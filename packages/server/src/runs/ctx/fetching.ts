@@ -1,3 +1,4 @@
+import { certificateProblem } from '../../platform/certificates.ts'
 import { type Egress, EgressRefused } from '../../platform/egress.ts'
 import { Fault, forbidden, invalid } from '../../platform/fault.ts'
 import type { CtxMethods } from './methods.ts'
@@ -225,7 +226,7 @@ function reasonOf(error: unknown): string {
     if (cause instanceof FetchFailed) return cause.message.replace('fetch failed: ', '')
     if (cause instanceof EgressRefused) return 'the address is not a public one'
     const { code } = cause as { code?: unknown }
-    if (typeof code === 'string') return `the connection failed (${code})`
+    if (typeof code === 'string') return certificateProblem(cause) ?? `the connection failed (${code})`
   }
   return 'the connection failed'
 }
