@@ -2,7 +2,7 @@
 // that has just been started for the first time.
 
 import assert from 'node:assert/strict'
-import { glob, mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { glob, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -25,9 +25,8 @@ const SESSIONS = [
     'docs/records.md',
     'examples/tracker/README.md',
     'examples/templates/README.md',
-    'docs/operations.md',
   ],
-  ['docs/first-team.md', 'docs/agents.md'],
+  ['docs/first-team.md', 'docs/agents.md', 'docs/operations.md'],
 ]
 
 /** Pages whose every block says itself why it cannot be run here. */
@@ -120,8 +119,13 @@ function useReader(): Reader {
         TRELLIS_DATA: data,
       }),
     )
-    // Its commands are typed where the source is.
-    await shell.type(`npm() { command npm --prefix "$TRELLIS" "$@"; }`)
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+    // Its commands are typed where the source is. Many are of one kind: those go the way npm would go.
+    await shell.type(`npm() {
+      [ "$1 $2 $3" = 'run admin --' ] || { command npm --prefix "$TRELLIS" "$@"; return; }
+      shift 3
+      (cd "$TRELLIS" && PATH="node_modules/.bin:$PATH" && ${scripts.admin} "$@")
+    }`)
 
     /** What the pages name stands for something of this test. */
     const places: [string, string][] = [
