@@ -17,12 +17,15 @@ import { trustAuthorities } from './platform/authorities.ts'
 import { type Clock, type Stopwatch, systemClock, systemStopwatch } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { inWords, openDataDirectory } from './platform/data-directory.ts'
+import { watchDisk } from './platform/disk-metrics.ts'
 import { newId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import { createRegistry } from './platform/metrics.ts'
+import { ownAddress } from './platform/own-address.ts'
 import { makePrivateDirectory } from './platform/private-directory.ts'
 import { watchRoom } from './platform/room.ts'
 import { claimScratch } from './platform/scratch.ts'
+import { VERSION } from './platform/version.ts'
 import { startWatchdog } from './platform/watchdog.ts'
 import { type FoundRuntimes, findRuntimes } from './runtime/runtimes.ts'
 import type { Schema } from './schema.ts'
@@ -55,7 +58,9 @@ export async function startApp(deps: AppDeps) {
   await using starting = new AsyncDisposableStack()
   const { host, port } = config.listen
   const listener = await openListener(host, port)
-  const baseUrl = config.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(listener)}`
+  const own = ownAddress(host, portOf(listener))
+  const baseUrl = config.baseUrl ?? own.url
+  const advice = config.baseUrl ? undefined : own.advice
   // Should anything below fail, nobody is to wait for an answer.
   starting.defer(async () => {
     listener.close()
@@ -104,6 +109,7 @@ export async function startApp(deps: AppDeps) {
     },
   )
   starting.defer(() => database.close())
+  watchDisk(registry, { dataDir, database })
   await requireSameKey(database, serverKey)
   await inWords(dataDir, () => requireSameData(database, dataDir))
   const scratch = await inWords(dataDir, () => claimScratch(join(dataDir, 'scratch')))
@@ -149,7 +155,8 @@ export async function startApp(deps: AppDeps) {
   starting.defer(async () => {
     await Promise.all([closeGracefully(listener, shutdownMs), background.stop()])
   })
-  log.info('listening', { url: baseUrl, database: database.dialect })
+  log.info('listening', { url: baseUrl, database: database.dialect, version: VERSION })
+  if (advice) log.warn(advice)
 
   const running = starting.move()
   return {
@@ -159,6 +166,8 @@ export async function startApp(deps: AppDeps) {
     ownerLink: services.firstAccess?.link,
     /** Which runtimes of extensions are off and why, in words for the operator. */
     runtimesOff,
+    /** What the operator had better look at, in words. */
+    advice,
     database,
     background,
     /** Finishes what is in flight, then lets go of everything. */

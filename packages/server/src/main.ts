@@ -4,6 +4,7 @@ import { type Config, parseConfig } from './platform/config.ts'
 import { closeInherited } from './platform/inherited.ts'
 import { createLog } from './platform/log.ts'
 import { StartError } from './platform/start-error.ts'
+import { answerTo } from './platform/usage.ts'
 
 // Packs that stream through are memory outside the heap. By default V8 answers every 32 MiB of it with a collection of
 // everything, which costs more than the streaming; with this it is weighed together with the heap.
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   })
 }
 
-function welcome({ url, ownerKey, ownerLink, runtimesOff }: App, { data, owner }: Config): string {
+function welcome({ url, ownerKey, ownerLink, runtimesOff, advice }: App, { data, owner }: Config): string {
   // A key the operator chose is theirs to keep, and in no file of ours.
   const credential = owner.key ? '$TRELLIS_OWNER_KEY' : `$(cat ${data}/owner.key)`
   const key =
@@ -72,12 +73,19 @@ Try it:
 
 The API is described at ${url}/reference
 
-${off}`
+${off}${advice ? `${advice}\n\n` : ''}`
 }
 
-main().catch((error: unknown) => {
+const answer = answerTo(process.argv.slice(2))
+if (answer) {
+  const stream = answer.isWrong ? process.stderr : process.stdout
+  stream.write(answer.text)
+  process.exitCode = answer.isWrong ? 2 : 0
+} else main().catch(tellWhy)
+
+function tellWhy(error: unknown): void {
   // What an operator can mend is told in words; the rest with its stack.
   const told = error instanceof StartError ? error.message : error instanceof Error ? error.stack : error
   process.stderr.write(`${told}\n`)
   process.exitCode = 1
-})
+}

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseConfig } from '../platform/config.ts'
 import { StartError } from '../platform/start-error.ts'
+import { VERSION } from '../platform/version.ts'
 import { backup } from './backup.ts'
 import { type Circumstances, type Command, Unfit } from './command.ts'
 import { restore } from './restore.ts'
@@ -31,8 +32,12 @@ export async function runAdmin(args: readonly string[], surroundings: Surroundin
 }
 
 async function dispatch([name = '--help', ...rest]: readonly string[], { env, print, tell }: Surroundings) {
-  if (name === '--help' || name === 'help') {
+  if (['--help', '-h', 'help'].includes(name)) {
     print(overview)
+    return 0
+  }
+  if (['--version', '-v'].includes(name)) {
+    print(VERSION)
     return 0
   }
   const command = commands.find((candidate) => candidate.name === name)
@@ -48,7 +53,7 @@ async function dispatch([name = '--help', ...rest]: readonly string[], { env, pr
 
 function parse(command: Command, args: string[]) {
   try {
-    const options = { ...command.options, help: { type: 'boolean' } } as const
+    const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     throw new Unfit(`${(error as Error).message}\n\n${helpOf(command)}`)

@@ -45,6 +45,26 @@ export async function countDamaged(q: Db): Promise<number> {
   return Number(count)
 }
 
+/** What some of all packs take, listed or not, and which of them is the last; null when there are no more. */
+export async function sumBytes(
+  q: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ bytes: number; last: string | null }> {
+  const { bytes, last } = await q
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('packs')
+        .select(['id', 'bytes'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .as('some'),
+    )
+    .select((eb) => [eb.fn.sum<number | null>('some.bytes').as('bytes'), eb.fn.max('some.id').as('last')])
+    .executeTakeFirstOrThrow()
+  return { bytes: Number(bytes ?? 0), last }
+}
+
 /** Which of these are listed. */
 export async function listListedOf(q: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await listedPacks(q)

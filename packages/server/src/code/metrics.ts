@@ -53,8 +53,14 @@ export function watchObjects(registry: Registry, objects: StoredObjects): void {
   )
 }
 
-/** Packs that are not what they should be. */
+/** What packs take, and those that are not what they should be. */
 export function watchPacks(registry: Registry, survey: PackSurvey): void {
+  observe(
+    registry,
+    'trellis_packs_bytes',
+    'Disk space of all packs, as of the last survey, which is every five minutes',
+    () => survey.bytes,
+  )
   observe(
     registry,
     'trellis_packs_damaged',

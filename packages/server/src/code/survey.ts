@@ -20,6 +20,7 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
   const { db } = database
   let missing = 0
   let damaged = 0
+  let bytes = 0
   let example: string | undefined
 
   /** Also of a pack that has come or gone since the names were read. */
@@ -36,6 +37,19 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
 
   async function recount(): Promise<void> {
     damaged = await healthStore.countDamaged(db)
+  }
+
+  async function measure(signal?: AbortSignal): Promise<void> {
+    let sum = 0
+    for (let after: string | null = ''; after !== null && !signal?.aborted; ) {
+      const some: { bytes: number; last: string | null } = await healthStore.sumBytes(db, {
+        after,
+        limit: PAGE,
+      })
+      sum += some.bytes
+      after = some.last
+    }
+    if (!signal?.aborted) bytes = sum
   }
 
   return {
@@ -61,6 +75,7 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
       missing = found
       example = first
       await recount()
+      await measure(signal)
       if (first && found !== before)
         log.error('packs are listed and not stored', {
           missing,
@@ -80,6 +95,10 @@ export function createPackSurvey({ database, packs, health, log }: SurveyDeps) {
     },
     get damaged() {
       return damaged
+    },
+    /** Of all packs, as their rows say it. */
+    get bytes() {
+      return bytes
     },
   }
 }

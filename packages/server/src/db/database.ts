@@ -28,6 +28,8 @@ export interface Database<Schema> {
   afterCommit(tx: Transaction<Schema>, callback: () => void): void
   /** Whether it can be reached. */
   answers(): Promise<boolean>
+  /** What all of it takes on the disk it is on. */
+  bytes(): Promise<number>
   close(): Promise<void>
 }
 
@@ -84,6 +86,10 @@ export async function openDatabase<Schema>(
           () => true,
           () => false,
         ),
+    bytes: async () => {
+      const row = await db.selectNoFrom(sql.raw<number>(dialect.bytes).as('bytes')).executeTakeFirstOrThrow()
+      return (row as { bytes: number }).bytes
+    },
     close: () => {
       open.stop()
       return dialect.close(db)

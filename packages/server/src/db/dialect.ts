@@ -23,6 +23,8 @@ export interface OpenDialect {
   types: ColumnTypes
   /** A query for all columns there are, as `table_name` and `column_name`. */
   columns: string
+  /** An expression for the bytes that all of it takes. */
+  bytes: string
   /** Where prepared queries run at once, of a database that need not be waited for. */
   reads?: Direct
   transact<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>

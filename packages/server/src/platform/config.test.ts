@@ -166,6 +166,30 @@ describe('the configuration', () => {
       )
   })
 
+  it('refuses a database URL that is none, and does not repeat it', () => {
+    for (const url of ['postgres://a:b@127.0.0.1:99999/x', 'postgres://a:b/c@host/x'])
+      assert.deepEqual(problemsOf({ TRELLIS_DATABASE_URL: url }), [
+        'TRELLIS_DATABASE_URL must be a URL, with what is special in the password written as %40 and the like',
+      ])
+    for (const url of [
+      'postgres://',
+      'postgresql:///x?host=/run/postgresql',
+      'postgres://a:b%40c@[::1]:5432/x',
+    ])
+      assert.equal(parseConfig({ TRELLIS_DATABASE_URL: url }).database.url, url)
+  })
+
+  it('refuses a base URL below which nothing would be found', () => {
+    for (const url of ['https://example.com/trellis', 'https://example.com/?a', 'https://ana@example.com'])
+      assert.deepEqual(problemsOf({ TRELLIS_BASE_URL: url }), [
+        'TRELLIS_BASE_URL must be a scheme and a host, and no path: Trellis needs a host name or a port of its own',
+      ])
+    assert.equal(
+      parseConfig({ TRELLIS_BASE_URL: 'http://git.example:8080/' }).baseUrl,
+      'http://git.example:8080',
+    )
+  })
+
   it('refuses ports and ranges that cannot be', () => {
     assert.deepEqual(problemsOf({ TRELLIS_LISTEN: '127.0.0.1:65536' }), [
       'TRELLIS_LISTEN must have a port up to 65535',

@@ -29,6 +29,11 @@ const isDecodable = (url: string): boolean => {
     return false
   }
 }
+/** Links, cookies and the addresses of git and agents all begin at the root. */
+const originUrl = httpUrl.refine((given) => {
+  const { origin, href } = new URL(given)
+  return href === `${origin}/`
+}, 'must be a scheme and a host, and no path: Trellis needs a host name or a port of its own')
 const oneOf = <const T extends string>(...values: T[]) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
 
@@ -64,13 +69,19 @@ export const settings = {
       .refine(({ port }) => port <= 65_535, 'must have a port up to 65535'),
   ),
   TRELLIS_BASE_URL: setting(
-    'Where clients reach the server, for links and remotes. Set it behind a proxy. Default: the address listened on.',
-    httpUrl,
+    'Where clients reach the server, for links and remotes: scheme and host, without a path. Set it behind a proxy. Default: the address listened on.',
+    originUrl,
   ),
   TRELLIS_DATA: defaulted('Directory of everything the server keeps on disk.', './data', text),
   TRELLIS_DATABASE_URL: setting(
     'A PostgreSQL URL. Default: SQLite in the data directory.',
-    z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://'),
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, { error: 'must begin with postgres:// or postgresql://', abort: true })
+      .refine(
+        URL.canParse,
+        'must be a URL, with what is special in the password written as %40 and the like',
+      ),
   ),
   TRELLIS_DATABASE_POOL: defaulted('Connections to PostgreSQL, per process.', '10', wholeNumber(2, 1000)),
   TRELLIS_DATABASE_WAIT_SECONDS: defaulted(

@@ -1,5 +1,5 @@
 import { access, constants, mkdir } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { StartError } from './start-error.ts'
 
 const remedies: Record<string, string> = {
@@ -14,12 +14,20 @@ const remedies: Record<string, string> = {
   ELOOP: 'is behind links that lead in a circle: mend them',
 }
 
+/** What others may have put there, as by restoring a copy as another user: better found at the start than by a push. */
+const INSIDE = ['packs', 'scratch', 'bundles']
+const USABLE = constants.R_OK | constants.W_OK | constants.X_OK
+
 /** Makes the directory of everything that is kept on disk, if there is none. Throws StartError. */
 export async function openDataDirectory(configured: string): Promise<string> {
   const path = resolve(configured)
   await inWords(path, async () => {
     await mkdir(path, { recursive: true, mode: 0o700 })
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    await access(path, USABLE)
+    for (const name of INSIDE)
+      await access(join(path, name), USABLE).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
   })
   return path
 }

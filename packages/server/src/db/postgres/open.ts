@@ -43,6 +43,7 @@ export function openPostgres(
     },
     columns: `select table_name, column_name from information_schema.columns
       where table_schema = current_schema()`,
+    bytes: 'pg_database_size(current_database())',
     isRetryable: (error) => ['40001', '40P01'].includes(sqlstate(error)),
     isDuplicate: (error) => sqlstate(error) === '23505',
   }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { trackOutages } from '../outages.ts'
 import type { OpenSnapshot } from '../snapshot.ts'
 import { createPool } from './pool.ts'
+import { inWords } from './start-errors.ts'
 
 /** How many rows are held in memory at a time. */
 const BATCH = 500
@@ -17,7 +18,7 @@ export async function openPostgresSnapshot(url: string): Promise<OpenSnapshot> {
     .execute()
     .catch(async (error: unknown) => {
       await db.destroy()
-      throw error
+      throw inWords(error, url) ?? error
     })
   return {
     dialect: 'postgres',

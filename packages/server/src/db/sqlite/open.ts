@@ -33,6 +33,7 @@ export function openSqlite(path: string): OpenDialect {
     },
     columns: `select tables.name as table_name, columns.name as column_name
       from sqlite_master as tables, pragma_table_info(tables.name) as columns where tables.type = 'table'`,
+    bytes: '(select page_count * page_size from pragma_page_count(), pragma_page_size())',
     isRetryable: (error) => error instanceof GroupLost,
     isDuplicate: (error) => UNIQUE_OR_PRIMARY_KEY.includes(errcode(error)),
   }

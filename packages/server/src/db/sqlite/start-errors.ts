@@ -3,6 +3,7 @@ import { fieldOf } from '../dialect.ts'
 
 /** By the primary code of SQLite. */
 const remedies: Record<number, string> = {
+  5: 'is held by another program: end that, and start again',
   8: 'may not be written: give it and its directory to the user that Trellis runs as',
   10: 'cannot be read or written: look at the disk, and at what the system says about it',
   11: 'is damaged: restore a backup',

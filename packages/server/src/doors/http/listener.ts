@@ -32,7 +32,10 @@ const remedies: Record<string, string> = {
   EADDRINUSE: 'another program listens there. Stop it',
   EACCES: 'this user may not. Choose a port above 1023',
   EADDRNOTAVAIL: 'this machine does not have that address. Choose one of its own',
+  EAFNOSUPPORT: 'this machine has no addresses of that kind. Choose one of its own',
+  EINVAL: 'this is no address to listen on. Choose one of this machine',
   ENOTFOUND: 'there is no such host. Choose an address of this machine',
+  EAI_AGAIN: 'the name of the host cannot be looked up. Choose an address of this machine',
 }
 
 function inWords({ code = '', message }: NodeJS.ErrnoException): StartError | undefined {

@@ -85,6 +85,7 @@ describe('pages', () => {
     assert.match(text, /^trellis_unexpected_errors_total 0$/m)
     // A path anybody can make up is not a series of its own.
     assert.ok(!text.includes('nothing'))
+    assert.match(text, /^trellis_build_info\{version="\d+\.\d+\.\d+"\} 1$/m)
   })
 
   it('describe it for people, with nothing to load from elsewhere', async () => {
