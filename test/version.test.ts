@@ -45,7 +45,8 @@ describe('the version', () => {
     assert.equal((await run('--version')).stdout, `${version}\n`)
     await assert.rejects(run('--port=80'), { code: 2, stdout: '', stderr: /takes no arguments/ })
     const said: string[] = []
-    const surroundings = { env: { TRELLIS_NONSENSE: 'x' }, print: said.push.bind(said), tell: said.push.bind(said) }
+    const say = (line: string) => void said.push(line)
+    const surroundings = { env: { TRELLIS_NONSENSE: 'x' }, print: say, tell: say, ask: async () => undefined }
     assert.equal(await runAdmin(['--version'], surroundings), 0)
     assert.deepEqual(said, [version])
   })

@@ -21,7 +21,15 @@ interface Place {
 const envOf = ({ data, url }: Place) => ({ TRELLIS_DATA: data, ...(url && { TRELLIS_DATABASE_URL: url }) })
 
 /** Runs a command in this process: to start one takes longer than most of what commands do. */
-export async function admin(place: Place, ...args: string[]): Promise<AdminRun> {
+export const admin = (place: Place, ...args: string[]): Promise<AdminRun> =>
+  adminAsked(undefined, place, ...args)
+
+/** The same, with a person who gives this answer to whatever is asked. */
+export async function adminAsked(
+  answer: string | undefined,
+  place: Place,
+  ...args: string[]
+): Promise<AdminRun> {
   let said = ''
   let told = ''
   const code = await runAdmin(args, {
@@ -31,6 +39,10 @@ export async function admin(place: Place, ...args: string[]): Promise<AdminRun> 
     },
     tell: (line) => {
       told += `${line}\n`
+    },
+    ask: async (question) => {
+      told += question
+      return answer
     },
   })
   return { code, said, told }

@@ -73,6 +73,9 @@ export interface Base {
   registry: Registry
 }
 
+/** As much of it as what hears of events stands on. */
+export type Ground = Pick<Base, 'config' | 'database' | 'clock' | 'newId' | 'log' | 'registry'>
+
 /** What a domain gives to the whole. */
 export interface Module {
   /** What other domains and the doors call. */
@@ -83,6 +86,35 @@ export interface Module {
   work?: readonly Work[]
   /** Lets go of what it holds, when no request and no work is under way any more. */
   close?(): Promise<void>
+}
+
+/** What every domain needs of the others: the log and all who hear of it, and what ends with an actor. */
+export function createGroundwork({ enabled, ...base }: Ground & { enabled: FoundRuntimes['names'] }) {
+  const { database, clock } = base
+  const { bell, subscribers } = createWebhooksSubscriber(base)
+  const beginnings = createRunBeginnings({ ...base, enabled })
+  const daemonBeginnings = createDaemonBeginnings({ ...base, waking: beginnings.waking })
+  const tailing = createTailing({ database })
+  const events = createEventsService({
+    ...base,
+    subscribers: [
+      ...subscribers,
+      ...beginnings.subscribers,
+      ...daemonBeginnings.subscribers,
+      tailing.subscriber,
+    ],
+  })
+  const tokenEnding = createTokenEnding({ events, clock })
+  /** What they handed out and set off; what they come in with themselves stays. */
+  const doings = together([
+    tokenEnding,
+    createInviteEnding({ events, tokens: tokenEnding, clock }),
+    createRunEnding({ ...base, onMarked: beginnings.marked.hint }),
+  ])
+  const handedOut = together([createKeyEnding({ events }), doings])
+  const retiring = createRetiring({ ...base, events, ending: handedOut })
+  const ending = together([createAgentEnding(retiring), handedOut])
+  return { bell, beginnings, daemonBeginnings, tailing, events, doings, ending, retiring }
 }
 
 /**
@@ -96,29 +128,11 @@ export async function createModules({
 }: Base & { passwords: Passwords; runtimes: FoundRuntimes }) {
   const { database, config, clock } = base
   const enabled = runtimes.names
-  const { bell, subscribers } = createWebhooksSubscriber(base)
-  const beginnings = createRunBeginnings({ ...base, enabled })
-  const { transitions, waking } = beginnings
-  const daemonBeginnings = createDaemonBeginnings({ ...base, waking })
-  const tailing = createTailing({ database })
-  const events = createEventsService({
+  const { bell, beginnings, daemonBeginnings, tailing, events, ending, retiring } = createGroundwork({
     ...base,
-    subscribers: [
-      ...subscribers,
-      ...beginnings.subscribers,
-      ...daemonBeginnings.subscribers,
-      tailing.subscriber,
-    ],
+    enabled,
   })
-  const tokenEnding = createTokenEnding({ events, clock })
-  const handedOut = together([
-    createKeyEnding({ events }),
-    tokenEnding,
-    createInviteEnding({ events, tokens: tokenEnding, clock }),
-    createRunEnding({ ...base, onMarked: beginnings.marked.hint }),
-  ])
-  const retiring = createRetiring({ ...base, events, ending: handedOut })
-  const ending = together([createAgentEnding(retiring), handedOut])
+  const { transitions, waking } = beginnings
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })
   const egress = createEgress(config.egressAllow)

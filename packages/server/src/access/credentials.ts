@@ -6,7 +6,8 @@ import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
 /*
  * Every request with a key, a token or a session comes through here, so each is a single query over the tables of
- * several domains, prepared. Undefined stands for a credential that is not known.
+ * several domains, prepared. Undefined stands for a credential that is not known. People an operator has disabled are shut
+ * out here: what belongs to them is as good as not there.
  */
 
 /** Why a credential is not good any more that was once. */
@@ -22,6 +23,7 @@ const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
     .innerJoin('members', (join) =>
       join.onRef('members.org_id', '=', 'api_keys.org_id').onRef('members.user_id', '=', 'api_keys.user_id'),
     )
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select([
       'api_keys.id',
       'api_keys.user_id',
@@ -34,7 +36,8 @@ const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
       'orgs.kind',
       'members.role',
     ])
-    .where('api_keys.secret_hash', '=', hash),
+    .where('api_keys.secret_hash', '=', hash)
+    .where('users.disabled_at', 'is', null),
 )
 
 export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
@@ -67,23 +70,27 @@ const columnsOfSession = [
 const sessionAtHome = prepared((db: Db, { hash }: { hash: string }) =>
   db
     .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
     .leftJoin('orgs', 'orgs.personal_user_id', 'sessions.user_id')
     .leftJoin('members', (join) =>
       join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
     )
     .select(columnsOfSession)
-    .where('sessions.token_hash', '=', hash),
+    .where('sessions.token_hash', '=', hash)
+    .where('users.disabled_at', 'is', null),
 )
 
 const sessionInOrg = prepared((db: Db, { hash, slug }: { hash: string; slug: string }) =>
   db
     .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
     .leftJoin('orgs', (join) => join.on('orgs.slug', '=', slug))
     .leftJoin('members', (join) =>
       join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
     )
     .select(columnsOfSession)
-    .where('sessions.token_hash', '=', hash),
+    .where('sessions.token_hash', '=', hash)
+    .where('users.disabled_at', 'is', null),
 )
 
 /** A session, with the caller in the organization they named, or in their own; null when they have no place there. */
@@ -175,6 +182,7 @@ const agentByHash = prepared((db: Db, { hash }: { hash: string }) =>
     .selectFrom('agent_tokens')
     .innerJoin('agent_registrations', 'agent_registrations.id', 'agent_tokens.registration_id')
     .innerJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
+    .leftJoin('users', 'users.id', 'agent_registrations.claimed_by')
     .select([
       'agent_tokens.id',
       'agent_tokens.registration_id',
@@ -190,7 +198,9 @@ const agentByHash = prepared((db: Db, { hash }: { hash: string }) =>
       'orgs.frozen',
       'orgs.kind',
     ])
-    .where('agent_tokens.secret_hash', '=', hash),
+    .where('agent_tokens.secret_hash', '=', hash)
+    // It acts for whoever claimed it, and not while they are shut out.
+    .where('users.disabled_at', 'is', null),
 )
 
 export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {

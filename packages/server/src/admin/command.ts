@@ -11,9 +11,12 @@ export interface Circumstances {
   print(line: string): void
   /** How it is going, for a person who waits. */
   tell(line: string): void
+  /** Gives what a person answered; undefined where there is none to ask. */
+  ask(question: string): Promise<string | undefined>
 }
 
 export interface Command {
+  /** One word or two. */
   name: string
   /** What follows its name. */
   usage: string
@@ -30,6 +33,17 @@ export interface Command {
 
 /** Something that a person can mend, in words. */
 export class Unfit extends Error {}
+
+/** Goes on when a person says so, or has said so before. */
+export async function requireConsent(
+  { values, ask }: Pick<Circumstances, 'values' | 'ask'>,
+  question: string,
+): Promise<void> {
+  if (values.yes === true) return
+  const answer = await ask(`${question} Type yes to go on: `)
+  if (answer === undefined) throw new Unfit(`${question} Nobody can be asked here: say so with --yes.`)
+  if (answer.trim().toLowerCase() !== 'yes') throw new Unfit('Nothing was changed.')
+}
 
 const TELL_EVERY_MS = 2_000
 

@@ -4,20 +4,28 @@ import { StartError } from '../platform/start-error.ts'
 import { VERSION } from '../platform/version.ts'
 import { backup } from './backup.ts'
 import { type Circumstances, type Command, Unfit } from './command.ts'
+import { orgCommands } from './orgs.ts'
 import { restore } from './restore.ts'
+import { userCommands } from './users.ts'
 import { verify } from './verify.ts'
 
-const commands: readonly Command[] = [backup, restore, verify]
+const commands: readonly Command[] = [backup, restore, verify, ...userCommands, ...orgCommands]
 
-const overview = `What operators do beside the server. The settings are those of the server, from the environment.
+const listed = (some: readonly Command[]) =>
+  some.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trimEnd()}\n      ${about}`).join('\n')
 
-${commands.map(({ name, usage, about }) => `  ${name} ${usage}\n      ${about}`).join('\n')}
+const overview = `What operators do beside the server, which may be running or not. The settings are those of the server, from the
+environment, and the user that runs it is the server's.
 
-npm run admin -- <command> --help says more.`
+${listed(commands)}
 
-const helpOf = ({ name, usage, help }: Command) => `npm run admin -- ${name} ${usage}\n\n${help}`
+npm run admin -- <command> --help says more. Exit codes are 0 when it is done and 2 when it is not; what else there is, the
+help of a command says.`
 
-interface Surroundings extends Pick<Circumstances, 'print' | 'tell'> {
+const helpOf = ({ name, usage, help }: Command) =>
+  `npm run admin -- ${`${name} ${usage}`.trimEnd()}\n\n${help}`
+
+interface Surroundings extends Pick<Circumstances, 'print' | 'tell' | 'ask'> {
   env: Record<string, string | undefined>
 }
 
@@ -31,7 +39,9 @@ export async function runAdmin(args: readonly string[], surroundings: Surroundin
   }
 }
 
-async function dispatch([name = '--help', ...rest]: readonly string[], { env, print, tell }: Surroundings) {
+async function dispatch(args: readonly string[], { env, ...surroundings }: Surroundings): Promise<number> {
+  const [name = '--help', second = '--help'] = args
+  const { print } = surroundings
   if (['--help', '-h', 'help'].includes(name)) {
     print(overview)
     return 0
@@ -40,15 +50,22 @@ async function dispatch([name = '--help', ...rest]: readonly string[], { env, pr
     print(VERSION)
     return 0
   }
-  const command = commands.find((candidate) => candidate.name === name)
-  if (!command) throw new Unfit(`There is no command ${name}\n\n${overview}`)
-  const { values, positionals } = parse(command, rest)
+  const command = commands.find((candidate) => [name, `${name} ${second}`].includes(candidate.name))
+  if (!command) {
+    const family = commands.filter((candidate) => candidate.name.startsWith(`${name} `))
+    if (family.length === 0) throw new Unfit(`There is no command ${name}\n\n${overview}`)
+    if (!['--help', '-h'].includes(second))
+      throw new Unfit(`There is no command ${name} ${second}\n\n${listed(family)}`)
+    print(listed(family))
+    return 0
+  }
+  const { values, positionals } = parse(command, args.slice(command.name.split(' ').length))
   if (values.help) {
     print(helpOf(command))
     return 0
   }
   if (positionals.length !== command.positionals) throw new Unfit(helpOf(command))
-  return command.run({ config: parseConfig(env), values, positionals, print, tell })
+  return command.run({ ...surroundings, config: parseConfig(env), values, positionals })
 }
 
 function parse(command: Command, args: string[]) {

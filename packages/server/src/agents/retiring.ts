@@ -2,7 +2,7 @@ import type { Ending } from '../access/endings.ts'
 import { type Author, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Database, Tx } from '../schema.ts'
+import type { Database, Db, Tx } from '../schema.ts'
 import * as store from './store.ts'
 import * as tokenStore from './token-store.ts'
 
@@ -42,6 +42,10 @@ export function createRetiring({
 
   return {
     endIn,
+
+    /** Agents that a person has claimed and that have not ended. */
+    listClaimedBy: (q: Db, userId: string): Promise<{ id: string; orgId: string }[]> =>
+      store.listLiveClaimedBy(q, userId),
 
     /** Ends the agents that have not come back for too long. */
     async endIdle(signal: AbortSignal): Promise<void> {

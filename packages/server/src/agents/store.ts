@@ -104,6 +104,15 @@ export const listClaimedBy = (
     .limit(limit)
     .execute()
 
+export const listLiveClaimedBy = (q: Db, userId: string): Promise<{ id: string; orgId: string }[]> =>
+  q
+    .selectFrom('agent_registrations')
+    .select(['id', 'org_id as orgId'])
+    .where('claimed_by', '=', userId)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .execute()
+
 /** Makes `userId` the one who claimed it, unless somebody else was first or it has ended. */
 export const claim = (
   tx: Tx,

@@ -1,6 +1,6 @@
 import { createBell } from '../background/bell.ts'
 import type { EventsService, Subscriber } from '../events/service.ts'
-import type { Base, Module } from '../modules.ts'
+import type { Base, Ground, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { RunsService } from '../runs/service.ts'
@@ -28,7 +28,7 @@ interface DaemonsNeeds extends Base {
 type DaemonBeginnings = ReturnType<typeof createDaemonBeginnings>
 
 /** What of daemons there must be before there are events: the one who hears of them. */
-export function createDaemonBeginnings({ config, database, clock, waking }: Base & { waking: Waking }) {
+export function createDaemonBeginnings({ config, database, clock, waking }: Ground & { waking: Waking }) {
   const bell = createBell()
   const subscribers: Subscriber[] = config.extensions.enabled
     ? [createDaemonHearing({ database, clock, waking, wake: bell.ring })]

@@ -190,7 +190,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     async requireStillMemberIn(tx: Tx, { actor, org }: Caller): Promise<void> {
       if (actor.kind !== 'user') return
       await store.lockOrg(tx, org.id)
-      if (!(await store.findMember(tx, org.id, actor.id))) throw forbidden('not_a_member')
+      const member = await store.findMember(tx, org.id, actor.id)
+      if (!member || member.disabled_at != null) throw forbidden('not_a_member')
     },
 
     /** The organization a person acts in: the one they name, or their own. */
@@ -264,6 +265,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       const renamed = database.transact(async (tx) => {
         // As it is now: somebody else may have renamed it in the meantime.
         const before = await store.lockOrg(tx, org.id)
+        if (input.frozen === false && before?.held === 1)
+          throw forbidden('write_frozen', 'The operator of this server has frozen this organization')
         const updated = before && (await store.updateOrg(tx, org.id, { ...changes, updated_at: clock() }))
         if (!updated) throw forbidden('not_a_member')
         if (updated.slug !== before.slug) {

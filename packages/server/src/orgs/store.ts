@@ -13,9 +13,14 @@ interface OrgsTable {
   /** Set on the organization made for a person at sign-up. */
   personal_user_id: string | null
   frozen: number
+  /** Frozen by the operator: no owner thaws it. */
+  held: Generated<number>
   repo_count: number
   /** Of all its repositories together. */
   size_bytes: Generated<number>
+  /** What the operator allows it; null where the settings of the server hold. */
+  max_repos: number | null
+  max_bytes: number | null
   kind: OrgKind
   expires_at: number | null
   /** Where it was made from, as long as nobody has taken it over. */
@@ -179,10 +184,10 @@ const countRepo = preparedChange((db: Db, { orgId, limit }: { orgId: string; lim
     .updateTable('orgs')
     .set((eb) => ({ repo_count: eb('repo_count', '+', eb.lit(1)) }))
     .where('id', '=', orgId)
-    .where('repo_count', '<', limit),
+    .where((eb) => eb('repo_count', '<', eb.fn.coalesce('max_repos', eb.val(limit)))),
 )
 
-/** Counts one repository more; false when that would be more than `limit`. */
+/** Counts one repository more; false when that would be more than it may have, which is `limit` if nothing else is set. */
 export async function addRepo(tx: Tx, orgId: string, limit: number): Promise<boolean> {
   return (await countRepo(tx, { orgId, limit })) > 0
 }
@@ -203,24 +208,28 @@ const growBy = prepared((db: Db, { orgId, bytes }: { orgId: string; bytes: numbe
     .updateTable('orgs')
     .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))
     .where('id', '=', orgId)
-    .returning('size_bytes'),
+    .returning(['size_bytes', 'max_bytes']),
 )
 
-/** Counts what a repository grew by and gives what all of them take now. Locks the organization. */
-export async function addBytes(tx: Tx, orgId: string, bytes: number): Promise<number> {
+/** Counts what a repository grew by and gives what all of them take now, and may. Locks the organization. */
+export async function addBytes(
+  tx: Tx,
+  orgId: string,
+  bytes: number,
+): Promise<{ bytes: number; maxBytes: number | null }> {
   const [org] = await growBy(tx, { orgId, bytes })
-  return org?.size_bytes ?? bytes
+  return { bytes: org?.size_bytes ?? bytes, maxBytes: org?.max_bytes ?? null }
 }
 
 /** A member with what is known of the person. */
-export type MemberWithUser = MemberRow & { email: string; name: string }
+export type MemberWithUser = MemberRow & { email: string; name: string; disabled_at?: number | null }
 
 const membersWithUsers = (q: Db, orgId: string) =>
   q
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
     .selectAll('members')
-    .select(['users.email', 'users.name'])
+    .select(['users.email', 'users.name', 'users.disabled_at'])
     .where('members.org_id', '=', orgId)
 
 export const findMember = (q: Db, orgId: string, userId: string): Promise<MemberWithUser | undefined> =>

@@ -105,6 +105,15 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
     user: {
       modelName: 'users',
       fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+      additionalFields: {
+        disabledAt: {
+          type: 'number',
+          required: false,
+          input: false,
+          returned: false,
+          fieldName: 'disabled_at',
+        },
+      },
     },
     session: {
       modelName: 'sessions',
@@ -143,6 +152,20 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
       fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
     },
     databaseHooks: {
+      session: {
+        create: {
+          // However they come: every way to sign in ends in a session. Asked over the connection of the transaction,
+          // if there is one: those who sign up at once would wait for each other's.
+          before: async ({ userId }, context) => {
+            const user = await context?.context.internalAdapter.findUserById(userId)
+            if (!user || (user as { disabledAt?: number | null }).disabledAt == null) return
+            throw new APIError('FORBIDDEN', {
+              code: 'ACCOUNT_DISABLED',
+              message: 'The operator of this server has disabled this account',
+            })
+          },
+        },
+      },
       user: {
         create: {
           // Here and not at the sign-up route, so that the policy also holds for people a provider sends.

@@ -13,6 +13,8 @@ interface UsersTable {
   image: string | null
   created_at: Instant
   updated_at: Instant
+  /** Since when an operator has shut them out. */
+  disabled_at: number | null
 }
 
 interface SessionsTable {

@@ -14,6 +14,7 @@ import type { Database, Tx } from '../schema.ts'
 import { createDeleting } from './deleting.ts'
 import * as names from './name-store.ts'
 import { createPresenter } from './presenting.ts'
+import { createOrgQuotas, type OrgLimits, requireWithin } from './quotas.ts'
 import type { RemoveSome } from './remains.ts'
 import * as store from './store.ts'
 
@@ -29,13 +30,7 @@ interface ReposDeps {
   baseUrl: string
   /** What other domains keep of a repository, for when it is deleted. */
   remains: readonly RemoveSome[]
-  limits: {
-    reposPerOrg: number
-    repoBytes: number
-    orgBytes: number
-    provisionalRepos: number
-    provisionalBytes: number
-  }
+  limits: OrgLimits & { repoBytes: number }
 }
 
 interface NewRepo {
@@ -52,6 +47,7 @@ export function createReposService(deps: ReposDeps) {
   const { database, events, orgs, clock, newId, limits } = deps
   const deleting = createDeleting(deps)
   const presenterFor = createPresenter(deps.baseUrl)
+  const quotas = createOrgQuotas({ orgs, limits })
 
   function requireWritable(caller: Caller, repo: store.RepoRow): void {
     requireThawed(caller)
@@ -91,25 +87,14 @@ export function createReposService(deps: ReposDeps) {
     requireThawed(caller)
   }
 
-  /** A repository that is not made empty counts at once with all it holds. */
-  async function takeOrgRoomIn(tx: Tx, { org }: Caller, bytes: number): Promise<void> {
-    const limit = org.provisional ? limits.provisionalBytes : limits.orgBytes
-    requireWithin(limit, await orgs.addBytesIn(tx, org.id, bytes), bytes)
-  }
-
-  /** How many bytes all repositories of an organization may still grow by. */
-  async function findOrgRoom(orgId: string): Promise<number> {
-    const org = await orgs.find(database.db, orgId)
-    const limit = org?.kind === 'team' ? limits.orgBytes : limits.provisionalBytes
-    return Math.max(0, limit - (org?.size_bytes ?? 0))
-  }
+  const findOrgRoom = (orgId: string) => quotas.findRoom(database.db, orgId)
 
   async function createIn(tx: Tx, caller: Caller, { name, defaultBranch, source, sizeBytes }: NewRepo) {
     const { provisional } = caller.org
     const now = clock()
-    const limit = provisional ? limits.provisionalRepos : limits.reposPerOrg
-    const isCounted = await orgs.addRepoIn(tx, caller.org.id, limit)
-    if (sizeBytes) await takeOrgRoomIn(tx, caller, sizeBytes)
+    const requireCounted = await quotas.countRepoIn(tx, caller.org)
+    // A repository that is not made empty counts at once with all it holds.
+    if (sizeBytes) await quotas.addBytesIn(tx, caller.org, sizeBytes)
     const repo = await store.insert(tx, {
       id: newId('repo'),
       org_id: caller.org.id,
@@ -125,8 +110,7 @@ export function createReposService(deps: ReposDeps) {
       updated_at: now,
     })
     if (!repo) throw new Fault('REPO_ALREADY_EXISTS', { name })
-    if (!isCounted)
-      throw new Fault('QUOTA_EXCEEDED', { scope: 'org', limit, observed: limit, projected: limit + 1 })
+    requireCounted()
     await events.begin(tx, {
       ...by(caller),
       scope: repoScope(repo.id),
@@ -180,19 +164,16 @@ export function createReposService(deps: ReposDeps) {
       change: { addedBytes: number; pushedAt: number },
     ): Promise<store.RepoRow | undefined> {
       const { addedBytes } = change
-      const orgBytes = addedBytes > 0 ? await orgs.addBytesIn(tx, org_id, addedBytes) : 0
+      const org = { id: org_id, provisional: expires_at !== null }
+      if (addedBytes > 0) await quotas.addBytesIn(tx, org, addedBytes)
       const repo = await store.recordChange(tx, id, change)
-      if (!repo || addedBytes === 0) return repo
-      requireWithin(expires_at === null ? limits.orgBytes : limits.provisionalBytes, orgBytes, addedBytes)
-      requireWithin(limits.repoBytes, repo.size_bytes, addedBytes)
+      if (repo && addedBytes > 0) requireWithin(limits.repoBytes, repo.size_bytes, addedBytes)
       return repo
     },
 
     /** Counts what is kept for a repository beside its packs, or is not any more, within what its organization may take. */
     async takeRoomIn(tx: Tx, { org_id, expires_at }: store.RepoRow, bytes: number): Promise<void> {
-      const orgBytes = await orgs.addBytesIn(tx, org_id, bytes)
-      if (bytes > 0)
-        requireWithin(expires_at === null ? limits.orgBytes : limits.provisionalBytes, orgBytes, bytes)
+      await quotas.addBytesIn(tx, { id: org_id, provisional: expires_at !== null }, bytes)
     },
     recordServerChangeIn: store.recordServerChange,
 
@@ -314,16 +295,6 @@ export function createReposService(deps: ReposDeps) {
       return { deleted: true }
     },
   }
-}
-
-function requireWithin(limit: number, projected: number, addedBytes: number): void {
-  if (projected > limit)
-    throw new Fault('QUOTA_EXCEEDED', {
-      scope: 'size',
-      limit,
-      observed: projected - addedBytes,
-      projected,
-    })
 }
 
 function requireBranchName(name: string): void {

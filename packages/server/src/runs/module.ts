@@ -10,7 +10,7 @@ import type { RefsService } from '../code/refs.ts'
 import type { Repositories } from '../code/repositories.ts'
 import type { EventsService, Subscriber } from '../events/service.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
-import type { Base, Module } from '../modules.ts'
+import type { Base, Ground, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { RecordsService } from '../records/service.ts'
@@ -80,7 +80,7 @@ export function createRunBeginnings({
   clock,
   newId,
   enabled,
-}: Base & { enabled: ReadonlySet<Runtime> }) {
+}: Ground & { enabled: ReadonlySet<Runtime> }) {
   const bell = createBell()
   const arrivals = createArrivals(bell.ring)
   const waiting = createWaiting({ db: database.db })

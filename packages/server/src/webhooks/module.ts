@@ -2,7 +2,7 @@ import { type Bell, createBell } from '../background/bell.ts'
 import { periodic } from '../background/periodic.ts'
 import type { EventsService, Subscriber } from '../events/service.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
-import type { Base, Module } from '../modules.ts'
+import type { Base, Ground, Module } from '../modules.ts'
 import type { Egress } from '../platform/egress.ts'
 import type { ReposService } from '../repos/service.ts'
 import type { FoundRuntimes } from '../runtime/runtimes.ts'
@@ -39,7 +39,7 @@ interface WebhooksNeeds extends Base {
 }
 
 /** Hears of events before anything else of webhooks exists: the bell is all that joins it to those who send. */
-export function createWebhooksSubscriber({ config, database, registry, log }: Base): {
+export function createWebhooksSubscriber({ config, database, registry, log }: Ground): {
   bell: Bell
   subscribers: Subscriber[]
 } {

@@ -15,6 +15,7 @@ import { declaredWebhooks } from './0013-declared-webhooks.ts'
 import { runsAndDaemons } from './0014-runs-and-daemons.ts'
 import { people } from './0015-people.ts'
 import { lastingAgentsAndOldNames } from './0016-lasting-agents-and-old-names.ts'
+import { operators } from './0018-operators.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   runsAndDaemons,
   people,
   lastingAgentsAndOldNames,
+  operators,
 ]
