@@ -1,6 +1,8 @@
 // What operators do about people and organizations, beside a server that runs.
 
 import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import {
   type Answer,
@@ -89,7 +91,7 @@ onEachDatabase('operators', (create) => {
     assert.deepEqual(
       listed.map(({ email, disabledAt }) => [email, disabledAt !== null]),
       [
-        ['owner@localhost', false],
+        ['owner@trellis.local', false],
         [ana.email, true],
       ],
     )
@@ -110,6 +112,37 @@ onEachDatabase('operators', (create) => {
     const { status, body } = await signIn(email, password)
     assert.equal(status, 200)
     assert.equal(await statusOf(body.token), 200)
+  })
+
+  it('hand out links that set a password once', async () => {
+    const gil = await app.signUp('gil')
+    const enter = async (url: string): Promise<number> => (await fetch(url)).status
+    const url = new URL((await done('users', 'link', gil.email)).trim())
+    assert.match(url.pathname, /^\/enter\/trl_/)
+    const here = app.url + url.pathname
+    assert.deepEqual([await enter(here), await statusOf(gil.token)], [200, 200])
+    // A new password ends it, as another link does.
+    await done('users', 'reset-password', gil.email)
+    assert.equal(await enter(here), 404)
+  })
+
+  it('let the owner of the first start in again, with a link or another key', async () => {
+    const { link } = JSON.parse(await done('owner', 'link', '--json'))
+    assert.equal((await fetch(app.url + new URL(link).pathname)).status, 200)
+    const before = app.ownerKey ?? ''
+    assert.equal(await statusOf(before), 200)
+    await refused(/say so with --yes/, 'owner', 'key')
+    const key = (await done('owner', 'key', '--yes')).trim()
+    assert.deepEqual([await statusOf(before), await statusOf(key)], [401, 200])
+    assert.equal((await readFile(join(app.data, 'owner.key'), 'utf8')).trim(), key)
+    assert.equal((await stat(join(app.data, 'owner.key'))).mode & 0o777, 0o600)
+    await refused(
+      /is the owner of the first start, and stays/,
+      'users',
+      'remove',
+      'owner@trellis.local',
+      '--yes',
+    )
   })
 
   it('remove somebody, but for the last owner of what is not empty, unless there is an heir', async () => {

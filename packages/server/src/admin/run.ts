@@ -5,11 +5,19 @@ import { VERSION } from '../platform/version.ts'
 import { backup } from './backup.ts'
 import { type Circumstances, type Command, Unfit } from './command.ts'
 import { orgCommands } from './orgs.ts'
+import { ownerCommands } from './owner.ts'
 import { restore } from './restore.ts'
 import { userCommands } from './users.ts'
 import { verify } from './verify.ts'
 
-const commands: readonly Command[] = [backup, restore, verify, ...userCommands, ...orgCommands]
+const commands: readonly Command[] = [
+  backup,
+  restore,
+  verify,
+  ...ownerCommands,
+  ...userCommands,
+  ...orgCommands,
+]
 
 const listed = (some: readonly Command[]) =>
   some.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trimEnd()}\n      ${about}`).join('\n')

@@ -3,11 +3,14 @@ import { openDatabase } from '../db/database.ts'
 import { createGroundwork } from '../modules.ts'
 import { createOrgsAdministration } from '../orgs/administration.ts'
 import { createPeopleAdministration } from '../people/administration.ts'
+import { createOwnerAccess } from '../people/owner-access.ts'
 import { createScryptPasswords } from '../people/passwords.ts'
 import { systemClock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
 import { newId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { createRegistry } from '../platform/metrics.ts'
+import { ownAddress } from '../platform/own-address.ts'
 import type { Schema } from '../schema.ts'
 import type { Circumstances } from './command.ts'
 import { placesOf, requireInUse } from './places.ts'
@@ -39,6 +42,11 @@ export async function openServices({ config, tell }: Pick<Circumstances, 'config
   const { events, ending, doings, retiring } = createGroundwork({ ...ground, enabled: new Set(runtimes) })
   const orgs = createOrgsAdministration({ ...ground, events, ending })
   const people = createPeopleAdministration({ ...ground, orgs, agents: retiring, doings, passwords })
+  const owner = createOwnerAccess({ ...ground, limits: config.limits })
   const opened = opening.move()
-  return { orgs, people, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { orgs, people, owner, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
+
+/** Where the server shows what the secret of a link opens. */
+export const linkOf = ({ baseUrl, listen }: Config, secret: string): string =>
+  `${baseUrl ?? ownAddress(listen.host, listen.port).url}/enter/${secret}`

@@ -1,7 +1,7 @@
 import type { ListedUser, PeopleAdministration, Removal } from '../people/administration.ts'
 import { type Circumstances, type Command, requireConsent, Unfit } from './command.ts'
 import { printAll } from './listing.ts'
-import { openServices } from './services.ts'
+import { linkOf, openServices } from './services.ts'
 
 const WHO = '<who> is an address, or an id that `users list` shows.'
 
@@ -84,6 +84,26 @@ ${WHO}`,
     }),
 }
 
+const link: Command = {
+  name: 'users link',
+  usage: '<who> [--json]',
+  about: 'Print a link with which somebody sets a new password',
+  help: `The link works once and for a day; a new one ends the one before. Nothing else changes until it is used: then all sessions
+of the person end. For somebody whose password is known to others, \`users reset-password\` is the better way.
+
+  --json   a JSON object: id, email, link
+
+${WHO}`,
+  options: { json: { type: 'boolean' } },
+  positionals: 1,
+  run: (circumstances) =>
+    withUser(circumstances, async ({ id, email }, people) => {
+      const { config, values, print } = circumstances
+      const url = linkOf(config, await people.newLink(id))
+      print(values.json ? JSON.stringify({ id, email, link: url }) : url)
+    }),
+}
+
 const remove: Command = {
   name: 'users remove',
   usage: '<who> [--heir <who>] [--yes]',
@@ -103,6 +123,10 @@ ${WHO}`,
       const heir = await findHeir(circumstances, user, people)
       const plan = await people.planRemoval(user.id)
       for (const line of inWords(plan, heir)) circumstances.tell(line)
+      if (plan.isFirstOwner)
+        throw new Unfit(
+          `${user.email} is the owner of the first start, and stays: \`owner link\` gives the account to somebody else.`,
+        )
       requireHeir(plan, { user, heir })
       await requireConsent(circumstances, `${user.email} will be removed for good.`)
       const removal = await people.remove(user.id, heir?.id)
@@ -112,7 +136,7 @@ ${WHO}`,
     }),
 }
 
-export const userCommands: readonly Command[] = [list, disable, enable, resetPassword, remove]
+export const userCommands: readonly Command[] = [list, disable, enable, link, resetPassword, remove]
 
 async function withUser(
   circumstances: Circumstances,

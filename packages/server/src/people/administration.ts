@@ -5,10 +5,11 @@ import { bySystem } from '../events/service.ts'
 import { fateOf, type OrgsAdministration, type Standing } from '../orgs/administration.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { NewId } from '../platform/ids.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Db, Tx } from '../schema.ts'
 import * as views from './administration-store.ts'
+import { createEntryLinkIn } from './entry-links.ts'
 import type { Passwords } from './passwords.ts'
-import { deleteSessionsOf, setPassword } from './store.ts'
+import * as store from './store.ts'
 
 export type { ListedUser } from './administration-store.ts'
 
@@ -32,6 +33,8 @@ export interface Removal {
   /** Theirs alone, and not empty: somebody has to take them over. */
   orphaned: Standing[]
   agents: number
+  /** Made at the first start: commands and the settings rely on that account. */
+  isFirstOwner: boolean
 }
 
 export type PeopleAdministration = ReturnType<typeof createPeopleAdministration>
@@ -40,9 +43,20 @@ export type PeopleAdministration = ReturnType<typeof createPeopleAdministration>
 export function createPeopleAdministration(deps: PeopleAdministrationDeps) {
   const { database, orgs, agents, doings, passwords, clock, newId } = deps
 
-  const removalOf = (standings: readonly Standing[], claimed: number): Removal => {
+  async function removalOf(
+    q: Db,
+    userId: string,
+    { standings, agents }: { standings: readonly Standing[]; agents: number },
+  ): Promise<Removal> {
     const { left = [], deleted = [], orphaned = [] } = Object.groupBy(standings, fateOf)
-    return { left, deleted, orphaned, agents: claimed }
+    const isFirstOwner = (await store.findOwner(q))?.user_id === userId
+    return { left, deleted, orphaned, agents, isFirstOwner }
+  }
+
+  /** Sessions, and links that would make one. */
+  async function endEntriesIn(tx: Tx, userId: string): Promise<void> {
+    await store.deleteSessionsOf(tx, userId)
+    await store.deleteEntryLinksOf(tx, userId)
   }
 
   return {
@@ -60,7 +74,7 @@ export function createPeopleAdministration(deps: PeopleAdministrationDeps) {
       database.transact(async (tx) => {
         const standings = await orgs.lockStandingsIn(tx, userId)
         await views.setDisabled(tx, userId, clock())
-        await deleteSessionsOf(tx, userId)
+        await endEntriesIn(tx, userId)
         for (const { orgId } of standings) await doings.endIn(tx, bySystem, { orgId, actorId: userId })
         for (const { id, orgId } of await agents.listClaimedBy(tx, userId))
           await doings.endIn(tx, bySystem, { orgId, actorId: id })
@@ -73,24 +87,31 @@ export function createPeopleAdministration(deps: PeopleAdministrationDeps) {
       const password = randomBytes(18).toString('base64url')
       const passwordHash = await passwords.hash(password)
       await database.transact(async (tx) => {
-        await setPassword(tx, { id: newId('acc'), userId, passwordHash, now: clock() })
-        await deleteSessionsOf(tx, userId)
+        await store.setPassword(tx, { id: newId('acc'), userId, passwordHash, now: clock() })
+        await endEntriesIn(tx, userId)
       })
       return password
     },
 
+    /** The secret of a link that lets them set a password, once and for a day. Until then nothing changes. */
+    newLink: (userId: string): Promise<string> =>
+      database.transact((tx) => createEntryLinkIn(tx, userId, clock())),
+
     async planRemoval(userId: string): Promise<Removal> {
-      const claimed = await agents.listClaimedBy(database.db, userId)
-      return removalOf(await orgs.listStandings(userId), claimed.length)
+      const { length } = await agents.listClaimedBy(database.db, userId)
+      return removalOf(database.db, userId, {
+        standings: await orgs.listStandings(userId),
+        agents: length,
+      })
     },
 
-    /** Undefined, and nothing is done, when organizations would be nobody's and there is no heir. */
+    /** Undefined, and nothing is done, when organizations would be nobody's, or it is the owner of the first start. */
     remove: (userId: string, heirId?: string): Promise<Removal | undefined> =>
       database.transact(async (tx) => {
         const standings = await orgs.lockStandingsIn(tx, userId)
         const claimed = await agents.listClaimedBy(tx, userId)
-        const removal = removalOf(standings, claimed.length)
-        if (removal.orphaned.length > 0 && heirId === undefined) return undefined
+        const removal = await removalOf(tx, userId, { standings, agents: claimed.length })
+        if (removal.isFirstOwner || (removal.orphaned.length > 0 && heirId === undefined)) return undefined
         for (const { id } of claimed) await agents.endIn(tx, bySystem, id)
         for (const standing of standings) await orgs.leaveIn(tx, standing, { userId, heirId })
         await orgs.deleteInvitationsByIn(tx, userId)
