@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -185,6 +187,23 @@ describe('a body over the limit', () => {
       '\r\n0\r\n\r\n',
     )
     assert.ok(expectTooLarge(chunked) > LIMIT)
+  })
+
+  it('is refused without resetting the connection of who sends on after the answer, as proxies do', async () => {
+    const { hostname: host, port } = new URL(app.url)
+    const socket = connect({ host, port: Number(port), allowHalfOpen: true })
+    const failures: Error[] = []
+    socket.on('error', (error) => failures.push(error))
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.write(`${head}Content-Length: ${10 * LIMIT}\r\n\r\n`)
+    await once(socket, 'end')
+    expectTooLarge(answer)
+    for (let i = 0; i < 5; i++) await new Promise((written) => socket.write(Buffer.alloc(1000), written))
+    assert.deepEqual(failures, [])
+    socket.destroy()
   })
 
   it('is refused to an ordinary client too', async () => {

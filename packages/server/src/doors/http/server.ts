@@ -136,6 +136,9 @@ const LONG_WORD = /[^/]{20,}/g
 
 /** Reads on for a while, so that the client gets to see the answer instead of a reset connection. */
 function drain(socket: Socket): void {
+  // What node does at the end of the answer would close it with the rest unread, and that resets it: of a client that
+  // is still sending, such as a proxy, the answer would be lost.
+  socket.destroySoon = () => void socket.end()
   const timer = setTimeout(() => socket.destroy(), DRAIN_MS).unref()
   socket.once('close', () => clearTimeout(timer))
 }
