@@ -36,6 +36,10 @@ const APART = ['CONTRIBUTING.md', 'packages/contract/README.md', 'examples/libra
 const NOT_RUN: Record<string, string[]> = {
   'README.md': ['the server that everything else talks to is started with it', 'it runs this very page'],
   'CONTRIBUTING.md': ['they take long, and CI runs the first three'],
+  'docs/operations.md': [
+    'the server that everything else talks to is started with it',
+    'it takes a container engine; test/operators/image.test.ts does without one what the Dockerfile does',
+  ],
   'packages/contract/README.md': [
     'it is not published; test/contract-package.test.ts installs what npm pack makes',
   ],
