@@ -13,6 +13,7 @@ import type { AgentDoorDeps } from './agents/door.ts'
 import { createAgentDoor } from './agents/door.ts'
 import { createCors } from './api/cors.ts'
 import { createApi, createApiFront } from './api/door.ts'
+import { createAskAuth } from './auth/asking.ts'
 import { createAuthDoor, createAuthFront } from './auth/door.ts'
 import { closed } from './closed.ts'
 import { createAdmission } from './entry/admission.ts'
@@ -22,8 +23,10 @@ import { createPasswordLimit } from './entry/password-limit.ts'
 import { createRateLimit } from './entry/rate-limit.ts'
 import { createGitDoor, createGitFront, type GitDoorDeps } from './git/door.ts'
 import type { BodyLimit } from './http/body.ts'
-import type { Door, Route } from './http/door.ts'
+import type { Door, Route, Routes } from './http/door.ts'
+import { createAccountPages } from './pages/account/routes.ts'
 import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
+import { createCodePage } from './pages/code.ts'
 import { createPagesFront } from './pages/door.ts'
 import { createEnterPage, ENTER_PREFIX, type EnterPageDeps } from './pages/enter.ts'
 import { createForms } from './pages/forms.ts'
@@ -32,6 +35,7 @@ import { createInvitePage, INVITE_PREFIX, type InvitePageDeps } from './pages/in
 import type { Limits } from './pages/limits.ts'
 import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
+import { passkeysWorkAt } from './pages/passkey-script.ts'
 import { createPasswordResetPages, FORGOT_PATH, RESET_PREFIX } from './pages/password-reset.ts'
 import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
@@ -125,7 +129,11 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const { auth, agents, invites } = services
       const { signUp } = config
       const canMail = config.mail.smtpUrl !== undefined
-      const login = createLoginPage({ auth, authenticate, forms, passwordLimit, signUp, canMail })
+      const ask = createAskAuth(auth)
+      const passkeys = passkeysWorkAt(baseUrl)
+      const signingIn = { ask, authenticate, forms, passwordLimit, passkeys }
+      const login = createLoginPage({ ...signingIn, auth, signUp, canMail })
+      const code = createCodePage({ ...signingIn, path: auth.codePath })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
       const entering = { ...services, authenticate, forms, passwordLimit, signUp }
@@ -139,6 +147,8 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           return route(exchange)
         }
       }
+      const countedAll = (routes: Routes): Routes =>
+        Object.fromEntries(Object.entries(routes).map(([path, route]) => [path, counted(route)]))
 
       const api = createApi({
         operations: implement(handlers),
@@ -153,6 +163,9 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...createAgentDoor({ ...services, rateLimit, baseUrl, enabled: config.anonymous }),
         'GET /login': counted(login.get),
         'POST /login': counted(login.post),
+        [`GET ${auth.codePath}`]: counted(code.get),
+        [`POST ${auth.codePath}`]: counted(code.post),
+        ...countedAll(createAccountPages(signingIn)),
         'GET /claim': counted(claim.get),
         'POST /claim': counted(claim.post),
         [`GET ${ENTER_PREFIX}*`]: counted(enter.get),

@@ -10,7 +10,9 @@ import type { Database } from '../schema.ts'
 import { PASSWORD_LENGTH } from './entry-links.ts'
 import { hashSessionTokens } from './hashed-sessions.ts'
 import { beginLate } from './late-transactions.ts'
+import { passkeys } from './passkeys.ts'
 import type { Passwords } from './passwords.ts'
+import { CODE_PATH, secondFactor } from './second-factor.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { COOKIE_PREFIX, createSessionTokens, RENEWAL_SECONDS, SESSION_SECONDS } from './session-tokens.ts'
 
@@ -53,6 +55,8 @@ const idPrefixes: Record<string, IdPrefix> = {
   session: 'ses',
   account: 'acc',
   verification: 'ver',
+  twoFactor: 'tfa',
+  passkey: 'psk',
 }
 
 const sentBy =
@@ -60,21 +64,27 @@ const sentBy =
   ({ user, token }: { user: { email: string }; token: string }) =>
     send(user.email, token)
 
+/** The header in which better-auth is told where a person is, whatever came with it from outside. */
+const ADDRESS_HEADER = 'trellis-client-address'
+
 /** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
 export function createAuth({ database, newId, signUp, providers, post, ...deps }: AuthDeps) {
+  const { hostname, origin } = new URL(deps.baseUrl)
   const auth = betterAuth({
+    // What authenticator apps and passkeys are told they are for.
+    appName: `Trellis at ${hostname}`,
     baseURL: deps.baseUrl,
     basePath: '/api/auth',
     secret: deps.secret,
     trustedOrigins: deps.trustedOrigins,
     telemetry: { enabled: false },
-    // The address is not read from headers here: the server in front of this limits callers itself.
+    // The server in front of this limits callers itself.
     rateLimit: { enabled: false },
     // What it did not foresee comes to our door, which logs it; by itself it would print it as it is.
     onAPIError: { throw: true },
     advanced: {
       cookiePrefix: COOKIE_PREFIX,
-      ipAddress: { disableIpTracking: true },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: {
         generateId: ({ model }) => newId(idPrefixes[model] ?? 'ver'),
       },
@@ -196,6 +206,8 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
     plugins: [
       bearer(),
       sessionRoutes,
+      secondFactor(),
+      passkeys(deps),
       ...(providers.oidc
         ? [
             genericOAuth({
@@ -218,9 +230,15 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
   })
   const secure = deps.baseUrl.startsWith('https://')
   // It takes a database that cannot be asked for an account that could not be made, or a session that is not there.
+  const handler = (request: Request, address: string): Promise<Response> => {
+    request.headers.set(ADDRESS_HEADER, address)
+    return unhidden(() => auth.handler(request))
+  }
   return {
     tokens: createSessionTokens({ secret: deps.secret, secure }),
-    handler: (request: Request) => unhidden(() => auth.handler(request)),
+    /** The page that asks for the second factor. */
+    codePath: CODE_PATH,
+    handler,
     /** Renews it when that is due, and removes what has expired. */
     getSession: (headers: Headers) => unhidden(() => auth.api.getSession({ headers })),
     /** `invitation` is what somebody was given who may not sign up otherwise. */
@@ -239,5 +257,17 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
       unhidden(() => auth.api.requestPasswordReset({ body: { email }, asResponse: true })),
     resetPassword: (body: { token: string; newPassword: string }) =>
       unhidden(() => auth.api.resetPassword({ body, asResponse: true })),
+    /** Calls one of its routes for somebody who is on a page of ours; with a body it is a POST. */
+    ask(
+      route: string,
+      { address, headers }: { address: string; headers: Record<string, string> },
+      body?: object,
+    ): Promise<Response> {
+      const request = new Request(`${deps.baseUrl}/api/auth/${route}`, {
+        headers: { ...headers, origin, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      })
+      return handler(request, address)
+    },
   }
 }

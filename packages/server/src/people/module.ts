@@ -11,6 +11,7 @@ import type { Passwords } from './passwords.ts'
 import { createPost } from './post.ts'
 import type { PeopleService } from './service.ts'
 import * as store from './store.ts'
+import { sweepSignIns } from './sweeping.ts'
 
 interface PeopleNeeds extends Base {
   /** Made before all domains, because others ask it who somebody is. */
@@ -52,5 +53,8 @@ export async function createPeopleModule(needs: PeopleNeeds) {
   })
   const entryLinks = createEntryLinks(needs)
   const firstAccess = await ensureOwner(needs)
-  return { services: { people, auth, entryLinks, firstAccess } } satisfies Module
+  return {
+    services: { people, auth, entryLinks, firstAccess },
+    work: [sweepSignIns(needs)],
+  } satisfies Module
 }

@@ -48,12 +48,18 @@ interface EntryLinksTable {
   expires_at: number
 }
 
+interface VerificationsTable {
+  id: string
+  expires_at: Instant
+}
+
 export interface PeopleTables {
   users: UsersTable
   sessions: SessionsTable
   accounts: AccountsTable
   first_owner: FirstOwnerTable
   entry_links: EntryLinksTable
+  verifications: VerificationsTable
 }
 
 interface NewUser {
@@ -191,4 +197,21 @@ export async function takeEntryLink(tx: Tx, hash: string, now: number): Promise<
     .returning('user_id')
     .executeTakeFirst()
   return taken !== undefined
+}
+
+/** Removes some of what has come to its end, and gives how many. */
+export async function deleteEnded(
+  tx: Tx,
+  table: 'sessions' | 'verifications',
+  ended: Date,
+  limit: number,
+): Promise<number> {
+  const some = tx
+    .selectFrom(table)
+    .select('id')
+    .where('expires_at', '<', ended.toISOString())
+    .orderBy('expires_at')
+    .limit(limit)
+  const { numDeletedRows } = await tx.deleteFrom(table).where('id', 'in', some).executeTakeFirst()
+  return Number(numDeletedRows)
 }

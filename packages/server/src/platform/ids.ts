@@ -5,6 +5,8 @@ export type IdPrefix =
   | 'ses'
   | 'acc'
   | 'ver'
+  | 'tfa'
+  | 'psk'
   | 'org'
   | 'mem'
   | 'inv'

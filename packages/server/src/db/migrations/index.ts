@@ -15,6 +15,7 @@ import { declaredWebhooks } from './0013-declared-webhooks.ts'
 import { runsAndDaemons } from './0014-runs-and-daemons.ts'
 import { people } from './0015-people.ts'
 import { lastingAgentsAndOldNames } from './0016-lasting-agents-and-old-names.ts'
+import { signIn } from './0017-sign-in.ts'
 import { operators } from './0018-operators.ts'
 
 /** Whether a table has a column before the migration. */
@@ -43,5 +44,6 @@ export const migrations: readonly Migration[] = [
   runsAndDaemons,
   people,
   lastingAgentsAndOldNames,
+  signIn,
   operators,
 ]

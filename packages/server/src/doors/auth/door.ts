@@ -1,7 +1,7 @@
 import type { Auth } from '../../people/auth.ts'
 import { refuseInEnvelope } from '../api/envelope.ts'
 import { limitedAddress } from '../entry/client-address.ts'
-import type { PasswordLimit } from '../entry/password-limit.ts'
+import { attemptIn, type PasswordLimit } from '../entry/password-limit.ts'
 import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
@@ -12,12 +12,13 @@ interface AuthDoorDeps {
   auth: Auth
   baseUrl: string
   rateLimit: RateLimit
-  /** Tighter, for what has a password in it. */
+  /** Tighter, for what has a password or a code in it. */
   passwordLimit: PasswordLimit
   bodyLimit: BodyLimit
 }
 
-const TAKES_PASSWORD = /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user)$/
+const TAKES_PASSWORD =
+  /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user|two-factor\/[a-z-]+)$/
 
 export const createAuthFront = (baseUrl: string): DoorFront => ({
   serves: (path) => path.startsWith('/api/auth/'),
@@ -34,7 +35,7 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
     const key = limitedAddress(address)
     if (key) rateLimit.take(`address:${key}`)
     const body = await readBytes(request, bodyLimit)
-    if (TAKES_PASSWORD.test(path)) passwordLimit.take(exchange, accountIn(body))
+    if (TAKES_PASSWORD.test(path)) passwordLimit.take(exchange, accountIn(body) ?? attemptIn(request.headers))
 
     const headers = new Headers()
     for (const [name, value] of Object.entries(request.headers))
@@ -47,6 +48,7 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
         headers,
         ...(request.method === 'POST' && { body: new Uint8Array(body) }),
       }),
+      address,
     )
     const type = answer.headers.get('content-type') ?? 'application/json'
     const passed = Object.fromEntries(
@@ -67,10 +69,11 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
 /** The token of a session without what makes it a cookie: that is of characters that no address can hold. */
 const unsigned = (token: string): string => token.slice(0, Math.max(0, token.lastIndexOf('.'))) || token
 
-function accountIn(body: Buffer): string {
+function accountIn(body: Buffer): string | undefined {
   try {
-    return String(JSON.parse(body.toString()).email)
+    const { email } = JSON.parse(body.toString())
+    return email === undefined ? undefined : String(email)
   } catch {
-    return ''
+    return undefined
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Stopwatch } from '../../platform/clock.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { addressKey, limitedAddress } from './client-address.ts'
@@ -10,7 +11,7 @@ const PER_ADDRESS = { perSecond: 1 / 10, burst: 20 }
 export type PasswordLimit = ReturnType<typeof createPasswordLimit>
 
 /**
- * Counts those who sign up, sign in, or give a password otherwise. Callers on this machine are counted too where a proxy
+ * Counts those who sign up, sign in, or give a password or a code otherwise. Callers on this machine are counted too where a proxy
  * stands in front: then they may be anybody.
  */
 export function createPasswordLimit({
@@ -31,4 +32,12 @@ export function createPasswordLimit({
       perAddress.take(key)
     },
   }
+}
+
+/** Stands for the account where none is named: the sign-in that waits for its code, or else the session. */
+export function attemptIn({ cookie = '', authorization = '' }: IncomingHttpHeaders): string {
+  const [attempt, session] = ['two_factor', 'session_token'].map(
+    (name) => new RegExp(`trellis\\.${name}=([^;]+)`).exec(cookie)?.[1],
+  )
+  return attempt ?? session ?? authorization
 }

@@ -5,11 +5,20 @@ import { type Html, html } from './html.ts'
 /** For pages: a stylesheet and forms of our own, no scripts, no frames, nothing from elsewhere. */
 const POLICY =
   "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+/** For those that have a script: one of our own, which asks nobody but us. */
+const SCRIPT_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'`
+
+interface Page {
+  title: string
+  body: Html
+  /** The path of a script. Whatever can be done without it is. */
+  script?: string
+}
 
 export function sendPage(
   exchange: Exchange,
   status: number,
-  { title, body }: { title: string; body: Html },
+  { title, body, script }: Page,
   headers?: OutgoingHttpHeaders,
 ): void {
   const page = html`<!doctype html>
@@ -20,6 +29,7 @@ export function sendPage(
 <meta name="robots" content="noindex">
 <title>${title} · Trellis</title>
 <link rel="stylesheet" href="/page.css">
+${script ? html`<script type="module" src="${script}"></script>` : ''}
 </head>
 <body>
 <main>
@@ -30,7 +40,7 @@ ${body}
 </html>
 `
   send(exchange, status, 'text/html; charset=utf-8', page.text, {
-    'content-security-policy': POLICY,
+    'content-security-policy': script ? SCRIPT_POLICY : POLICY,
     // Under no-referrer a browser hides from us too that a form comes from our own page.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',

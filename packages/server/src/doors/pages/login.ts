@@ -1,20 +1,25 @@
 import type { Auth } from '../../people/auth.ts'
 import type { Config } from '../../platform/config.ts'
+import { type AskAuth, refusalIn } from '../auth/asking.ts'
 import type { Authenticate } from '../entry/authenticate.ts'
 import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { redirect, sendPage } from './layout.ts'
+import { PASSKEY_SCRIPT } from './passkey-script.ts'
 
 interface LoginDeps {
   auth: Auth
+  ask: AskAuth
   authenticate: Authenticate
   forms: Forms
   passwordLimit: PasswordLimit
   signUp: Config['signUp']
   /** Whether somebody can be sent a link to set a new password. */
   canMail: boolean
+  /** Whether passkeys work at the address of this server. */
+  passkeys: boolean
 }
 
 /** Asks for the form even from somebody signed in, who wants to be somebody else. */
@@ -24,7 +29,8 @@ export const loginPath = (returnTo: string, { switching = false } = {}): string 
   `/login?${switching ? `${SWITCH}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
 
 /** Signing in, and up, without JavaScript; then on to where the person was going. */
-export function createLoginPage({ auth, authenticate, forms, passwordLimit, signUp, canMail }: LoginDeps) {
+export function createLoginPage(deps: LoginDeps) {
+  const { auth, ask, authenticate, forms, passwordLimit, signUp, canMail, passkeys } = deps
   function show(exchange: Exchange, returnTo: string, problem?: string): void {
     const { field, headers } = forms.protect(exchange)
     const hidden = html`${field}<input type="hidden" name="return_to" value="${returnTo}">`
@@ -36,6 +42,7 @@ export function createLoginPage({ auth, authenticate, forms, passwordLimit, sign
       problem ? 400 : 200,
       {
         title: 'Sign in',
+        ...(passkeys && { script: PASSKEY_SCRIPT }),
         body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-in">
@@ -43,6 +50,7 @@ ${email}${password('current-password')}
 <button>Sign in</button>
 </form>
 ${canMail ? html`<p><a href="/forgot-password">Forgot your password?</a></p>` : ''}
+${passkeys ? withPasskey(returnTo) : ''}
 ${
   signUp === 'open'
     ? html`<h2>No account yet?</h2>
@@ -77,13 +85,26 @@ ${email}${password('new-password')}
       const answer =
         fields.get('action') === 'sign-up'
           ? await auth.signUp({ ...body, name: name ?? '' })
-          : await auth.signIn(body)
-      if (answer.ok) return redirect(exchange, returnTo, { 'set-cookie': answer.headers.getSetCookie() })
-      const { message } = (await answer.json().catch(() => ({}))) as { message?: string }
-      show(exchange, returnTo, message ?? 'That did not work')
+          : await ask(exchange, 'sign-in/email', body)
+      if (!answer.ok) return show(exchange, returnTo, (await refusalIn(answer)).message)
+      const { twoFactorRedirect = false } = (await answer.json()) as { twoFactorRedirect?: boolean }
+      redirect(
+        exchange,
+        twoFactorRedirect ? `${auth.codePath}?return_to=${encodeURIComponent(returnTo)}` : returnTo,
+        {
+          'set-cookie': answer.headers.getSetCookie(),
+        },
+      )
     },
   }
 }
+
+const withPasskey = (
+  returnTo: string,
+): Html => html`<div data-passkey="sign-in" data-return-to="${returnTo}" hidden>
+<p class="problem" role="alert" hidden></p>
+<button type="button" class="second">Sign in with a passkey</button>
+</div>`
 
 /** Only ever back to a page of our own: a path, and nothing a browser could take for another host. */
 export function localPath(path: string | null): string {

@@ -197,7 +197,8 @@ describe('pages for people', () => {
       }
       assert.ok(await isRefused('/login', 300))
       assert.ok(await isRefused('/claim', 50))
-      assert.ok(await isRefused('/invites/none', 50))
+      for (const path of ['/invites/none', '/login/code', '/account/security'])
+        assert.ok(await isRefused(path, 50), path)
       assert.equal((await createVisitor(app).get('/login')).status, 200)
     })
   })

@@ -4,6 +4,7 @@ import { send, sendJson } from '../http/exchange.ts'
 import { createApiDocuments } from './documents.ts'
 import { pageCss } from './layout.ts'
 import { type Limits, presentLimits } from './limits.ts'
+import { PASSKEY_SCRIPT, passkeyScript } from './passkey-script.ts'
 import { referenceCss } from './reference.ts'
 
 interface PageRoutesDeps {
@@ -57,6 +58,10 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
       }),
     'GET /page.css': (exchange) =>
       send(exchange, 200, 'text/css; charset=utf-8', pageCss, { 'cache-control': 'public, max-age=300' }),
+    [`GET ${PASSKEY_SCRIPT}`]: (exchange) =>
+      send(exchange, 200, 'text/javascript; charset=utf-8', passkeyScript, {
+        'cache-control': 'public, max-age=300',
+      }),
     'GET /reference.css': (exchange) =>
       send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
         'cache-control': 'public, max-age=300',

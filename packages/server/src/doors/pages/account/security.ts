@@ -1,0 +1,130 @@
+import { refusalIn } from '../../auth/asking.ts'
+import { attemptIn } from '../../entry/password-limit.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { type Html, html } from '../html.ts'
+import { redirect, sendPage } from '../layout.ts'
+import { loginPath } from '../login.ts'
+import { PASSKEY_SCRIPT } from '../passkey-script.ts'
+import { codeList, confirming, setUp, twoFactorSection } from './two-factor.ts'
+import { type AccountPagesDeps, SECURITY_PATH, SESSIONS_PATH, sessionOf } from './visitor.ts'
+
+interface SecurityPageDeps extends AccountPagesDeps {
+  /** Whether passkeys work at the address of this server. */
+  passkeys: boolean
+}
+
+const TITLE = 'Sign-in and security'
+
+/** Where somebody sets up how they sign in. All but making a passkey works without JavaScript. */
+export function createSecurityPage(deps: SecurityPageDeps) {
+  const { ask, authenticate, forms, passwordLimit, passkeys } = deps
+
+  const read = async <T>(exchange: Exchange, route: string) =>
+    (await (await ask(exchange, route)).json()) as T
+
+  async function show(exchange: Exchange, problem?: string): Promise<void> {
+    const { user } = await read<{ user: { twoFactorEnabled?: boolean } }>(exchange, 'get-session')
+    const accounts = await read<{ providerId: string }[]>(exchange, 'list-accounts')
+    const kept = await read<{ id: string; name?: string }[]>(exchange, 'passkey/list-user-passkeys')
+    const { field, headers } = forms.protect(exchange)
+    const hasPassword = accounts.some(({ providerId }) => providerId === 'credential')
+    sendPage(
+      exchange,
+      problem ? 400 : 200,
+      {
+        title: TITLE,
+        ...(passkeys && { script: PASSKEY_SCRIPT }),
+        body: html`${problemLine(problem)}
+<h2>Two-factor sign-in</h2>
+${twoFactorSection(field, { isOn: user.twoFactorEnabled === true, hasPassword })}
+<h2>Passkeys</h2>
+<p>A passkey signs you in with your device, without a password or a code.</p>
+${kept.length > 0 ? html`<ul class="rows">${kept.map((each) => passkeyRow(field, each))}</ul>` : ''}
+${passkeys ? addPasskey() : html`<p>Browsers make none for this server: it is reached by an address without a name.</p>`}
+<h2>Sessions</h2>
+<p><a href="${SESSIONS_PATH}">Where you are signed in</a></p>`,
+      },
+      headers,
+    )
+  }
+
+  function step(exchange: Exchange, title: string, body: (field: Html) => Html, problem?: string): void {
+    const { field, headers } = forms.protect(exchange)
+    sendPage(
+      exchange,
+      problem ? 400 : 200,
+      { title, body: html`${problemLine(problem)}${body(field)}` },
+      headers,
+    )
+  }
+
+  const done = (exchange: Exchange, answer: Response) =>
+    redirect(exchange, SECURITY_PATH, { 'set-cookie': answer.headers.getSetCookie() })
+
+  const actions: Record<string, (exchange: Exchange, fields: URLSearchParams) => Promise<unknown>> = {
+    async begin(exchange, fields) {
+      const answer = await ask(exchange, 'two-factor/enable', passwordIn(fields))
+      if (!answer.ok) return show(exchange, (await refusalIn(answer)).message)
+      const begun = (await answer.json()) as Parameters<typeof setUp>[1]
+      step(exchange, 'Set up two-factor sign-in', (field) => setUp(field, begun))
+    },
+    async confirm(exchange, fields) {
+      const code = (fields.get('code') ?? '').replaceAll(/\s/g, '')
+      const answer = await ask(exchange, 'two-factor/verify-totp', { code })
+      if (answer.ok) return done(exchange, answer)
+      step(exchange, 'Set up two-factor sign-in', confirming, (await refusalIn(answer)).message)
+    },
+    async codes(exchange, fields) {
+      const answer = await ask(exchange, 'two-factor/generate-backup-codes', passwordIn(fields))
+      if (!answer.ok) return show(exchange, (await refusalIn(answer)).message)
+      const { backupCodes } = (await answer.json()) as { backupCodes: string[] }
+      step(
+        exchange,
+        'Your new backup codes',
+        () => html`<p>Each works once. Those you had before do not work any more.</p>${codeList(backupCodes)}
+<p><a href="${SECURITY_PATH}">${TITLE}</a></p>`,
+      )
+    },
+    async off(exchange, fields) {
+      const answer = await ask(exchange, 'two-factor/disable', passwordIn(fields))
+      return answer.ok ? done(exchange, answer) : show(exchange, (await refusalIn(answer)).message)
+    },
+    async 'remove-passkey'(exchange, fields) {
+      const answer = await ask(exchange, 'passkey/delete-passkey', { id: fields.get('id') ?? '' })
+      return answer.ok ? done(exchange, answer) : show(exchange, (await refusalIn(answer)).message)
+    },
+  }
+
+  return {
+    async get(exchange: Exchange): Promise<void> {
+      if (await sessionOf(exchange, authenticate)) await show(exchange)
+    },
+
+    async post(exchange: Exchange): Promise<void> {
+      const fields = await forms.read(exchange)
+      if (!(await sessionOf(exchange, authenticate))) return
+      passwordLimit.take(exchange, attemptIn(exchange.request.headers))
+      const act = actions[fields.get('action') ?? '']
+      await (act ? act(exchange, fields) : show(exchange))
+    },
+  }
+}
+
+const passwordIn = (fields: URLSearchParams) =>
+  fields.has('password') ? { password: fields.get('password') } : {}
+
+const problemLine = (problem: string | undefined): Html =>
+  problem ? html`<p class="problem" role="alert">${problem}</p>` : html``
+
+const passkeyRow = (field: Html, { id, name = 'Passkey' }: { id: string; name?: string }): Html =>
+  html`<li><strong>${name}</strong><form method="post" action="${SECURITY_PATH}">${field}
+<input type="hidden" name="action" value="remove-passkey"><input type="hidden" name="id" value="${id}">
+<button class="second" aria-label="Remove: ${name}">Remove</button></form></li>`
+
+const addPasskey = (): Html => html`<div class="form" data-passkey="add" hidden>
+<p class="problem" role="alert" hidden></p>
+<label>What to call it <input maxlength="100" placeholder="The name of your device"></label>
+<button type="button">Add a passkey</button>
+</div>
+<p><small>A day after signing in you have to <a href="${loginPath(SECURITY_PATH, { switching: true })}">sign in
+again</a> before you can add one.</small></p>`
