@@ -37,6 +37,8 @@ import { createLoginPage } from './pages/login.ts'
 import { createMetricsPage } from './pages/metrics.ts'
 import { passkeysWorkAt } from './pages/passkey-script.ts'
 import { createPasswordResetPages, FORGOT_PATH, RESET_PREFIX } from './pages/password-reset.ts'
+import { createProviderPage } from './pages/provider.ts'
+import { PROVIDER_PATH } from './pages/provider-links.ts'
 import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
@@ -163,6 +165,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...createAgentDoor({ ...services, rateLimit, baseUrl, enabled: config.anonymous }),
         'GET /login': counted(login.get),
         'POST /login': counted(login.post),
+        [`GET ${PROVIDER_PATH}`]: counted(createProviderPage({ ask, auth, baseUrl })),
         [`GET ${auth.codePath}`]: counted(code.get),
         [`POST ${auth.codePath}`]: counted(code.post),
         ...countedAll(createAccountPages(signingIn)),

@@ -2,16 +2,18 @@ import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError, type BetterAuthOptions, betterAuth } from 'better-auth'
 import { createEmailVerificationToken } from 'better-auth/api'
 import { bearer } from 'better-auth/plugins/bearer'
-import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { unhidden } from '../db/refusals.ts'
+import type { Stopwatch } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import { createDiscovering } from './discovery.ts'
 import { PASSWORD_LENGTH } from './entry-links.ts'
 import { hashSessionTokens } from './hashed-sessions.ts'
 import { beginLate } from './late-transactions.ts'
 import { passkeys } from './passkeys.ts'
 import type { Passwords } from './passwords.ts'
+import { offeredProviders, providerPlugins } from './providers.ts'
 import { CODE_PATH, secondFactor } from './second-factor.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { COOKIE_PREFIX, createSessionTokens, RENEWAL_SECONDS, SESSION_SECONDS } from './session-tokens.ts'
@@ -25,6 +27,7 @@ interface AuthDeps {
   signUp: Config['signUp']
   providers: Config['providers']
   trustedOrigins: string[]
+  stopwatch: Stopwatch
   /** Whether an invitation lets this person sign up. */
   isInvited(user: { email: string; emailVerified: boolean }, invitation?: string): Promise<boolean>
   /** Gives a new person their organization. */
@@ -50,6 +53,9 @@ export const RESET_SECONDS = 3_600
 /** The header by which somebody whose address is not verified names the invitation they sign up with. */
 const INVITATION_HEADER = 'trellis-invitation'
 
+/** The routes that know of providers. */
+const WITH_PROVIDER = /\/api\/auth\/(sign-in\/social|link-social|callback\/)/
+
 const idPrefixes: Record<string, IdPrefix> = {
   user: 'usr',
   session: 'ses',
@@ -70,7 +76,7 @@ const ADDRESS_HEADER = 'trellis-client-address'
 /** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
 export function createAuth({ database, newId, signUp, providers, post, ...deps }: AuthDeps) {
   const { hostname, origin } = new URL(deps.baseUrl)
-  const auth = betterAuth({
+  const options = {
     // What authenticator apps and passkeys are told they are for.
     appName: `Trellis at ${hostname}`,
     baseURL: deps.baseUrl,
@@ -81,7 +87,8 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
     // The server in front of this limits callers itself.
     rateLimit: { enabled: false },
     // What it did not foresee comes to our door, which logs it; by itself it would print it as it is.
-    onAPIError: { throw: true },
+    // Who comes back from a provider without a word of where they began is told on our page.
+    onAPIError: { throw: true, errorURL: `${deps.baseUrl}/login` },
     advanced: {
       cookiePrefix: COOKIE_PREFIX,
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
@@ -202,61 +209,44 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
         },
       },
     },
-    ...(providers.github && { socialProviders: { github: providers.github } }),
-    plugins: [
-      bearer(),
-      sessionRoutes,
-      secondFactor(),
-      passkeys(deps),
-      ...(providers.oidc
-        ? [
-            genericOAuth({
-              config: [
-                {
-                  providerId: 'oidc',
-                  name: providers.oidc.name,
-                  discoveryUrl: `${providers.oidc.issuer}/.well-known/openid-configuration`,
-                  requireIdTokenVerification: true,
-                  clientId: providers.oidc.clientId,
-                  clientSecret: providers.oidc.clientSecret,
-                  scopes: ['openid', 'email', 'profile'],
-                  pkce: true,
-                },
-              ],
-            }),
-          ]
-        : []),
-    ],
+    plugins: [bearer(), sessionRoutes, secondFactor(), passkeys(deps), ...providerPlugins(providers)],
+  } satisfies BetterAuthOptions
+  const discovering = createDiscovering(() => betterAuth(options), {
+    wanted: providers.oidc ? ['oidc'] : [],
+    stopwatch: deps.stopwatch,
   })
   const secure = deps.baseUrl.startsWith('https://')
   // It takes a database that cannot be asked for an account that could not be made, or a session that is not there.
-  const handler = (request: Request, address: string): Promise<Response> => {
+  const handler = async (request: Request, address: string): Promise<Response> => {
     request.headers.set(ADDRESS_HEADER, address)
+    const auth = WITH_PROVIDER.test(request.url) ? await discovering.whole() : discovering.now()
     return unhidden(() => auth.handler(request))
   }
+  const api = () => discovering.now().api
   return {
     tokens: createSessionTokens({ secret: deps.secret, secure }),
     /** The page that asks for the second factor. */
     codePath: CODE_PATH,
+    providers: offeredProviders(providers),
     handler,
     /** Renews it when that is due, and removes what has expired. */
-    getSession: (headers: Headers) => unhidden(() => auth.api.getSession({ headers })),
+    getSession: (headers: Headers) => unhidden(() => api().getSession({ headers })),
     /** `invitation` is what somebody was given who may not sign up otherwise. */
     signUp: (body: { email: string; password: string; name: string }, invitation?: string) =>
       unhidden(() =>
-        auth.api.signUpEmail({
+        api().signUpEmail({
           body,
           headers: new Headers(invitation ? { [INVITATION_HEADER]: invitation } : {}),
           asResponse: true,
         }),
       ),
     signIn: (body: { email: string; password: string }) =>
-      unhidden(() => auth.api.signInEmail({ body, asResponse: true })),
+      unhidden(() => api().signInEmail({ body, asResponse: true })),
     /** Whoever the address belongs to, if anybody, is sent a link. */
     requestReset: (email: string) =>
-      unhidden(() => auth.api.requestPasswordReset({ body: { email }, asResponse: true })),
+      unhidden(() => api().requestPasswordReset({ body: { email }, asResponse: true })),
     resetPassword: (body: { token: string; newPassword: string }) =>
-      unhidden(() => auth.api.resetPassword({ body, asResponse: true })),
+      unhidden(() => api().resetPassword({ body, asResponse: true })),
     /** Calls one of its routes for somebody who is on a page of ours; with a body it is a POST. */
     ask(
       route: string,

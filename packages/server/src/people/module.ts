@@ -46,6 +46,7 @@ export async function createPeopleModule(needs: PeopleNeeds) {
         await store.verifyAddress(tx, id, clock())
       })
     },
+    stopwatch: needs.stopwatch,
     isInvited: invitations.admits,
     welcome: async (user) => {
       await database.transact((tx) => orgs.createPersonalIn(tx, user))

@@ -146,7 +146,7 @@ describe('the configuration', () => {
       TRELLIS_OIDC_CLIENT_SECRET: 'secret',
     })
     assert.deepEqual(whole.providers, {
-      github: { clientId: 'id', clientSecret: 'secret' },
+      github: { url: 'https://github.com', clientId: 'id', clientSecret: 'secret' },
       oidc: { issuer: 'https://id.example', name: 'Single sign-on', clientId: 'id', clientSecret: 'secret' },
     })
   })

@@ -121,6 +121,11 @@ export const settings = {
     'Address that mail comes from. Default: `trellis` at the host of the base URL.',
     z.email('must be an email address'),
   ),
+  TRELLIS_GITHUB_URL: defaulted(
+    'Sign-in with GitHub: where it is, for an Enterprise Server of your own.',
+    'https://github.com',
+    httpUrl,
+  ),
   TRELLIS_GITHUB_CLIENT_ID: setting('Sign-in with GitHub: client id of the OAuth app.', text),
   TRELLIS_GITHUB_CLIENT_SECRET: setting('Sign-in with GitHub: client secret.', text),
   TRELLIS_OIDC_ISSUER: setting('Sign-in with an OpenID Connect provider: its issuer URL.', httpUrl),
@@ -491,7 +496,7 @@ function arrange(v: Values) {
     signUp: v.TRELLIS_SIGN_UP,
     anonymous: v.TRELLIS_ANONYMOUS === 'on',
     providers: {
-      github: github && { clientId: github[0], clientSecret: github[1] },
+      github: github && { url: v.TRELLIS_GITHUB_URL, clientId: github[0], clientSecret: github[1] },
       oidc:
         v.TRELLIS_OIDC_ISSUER && oidc
           ? {

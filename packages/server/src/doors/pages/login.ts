@@ -8,6 +8,7 @@ import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { redirect, sendPage } from './layout.ts'
 import { PASSKEY_SCRIPT } from './passkey-script.ts'
+import { problemOf, providerPath } from './provider-links.ts'
 
 interface LoginDeps {
   auth: Auth
@@ -51,6 +52,7 @@ ${email}${password('current-password')}
 </form>
 ${canMail ? html`<p><a href="/forgot-password">Forgot your password?</a></p>` : ''}
 ${passkeys ? withPasskey(returnTo) : ''}
+${auth.providers.map(({ id, name }) => html`<a class="button" rel="nofollow" href="${providerPath(id, returnTo)}">Sign in with ${name}</a>`)}
 ${
   signUp === 'open'
     ? html`<h2>No account yet?</h2>
@@ -71,9 +73,10 @@ ${email}${password('new-password')}
     async get(exchange: Exchange): Promise<void> {
       const query = new URLSearchParams(exchange.query)
       const returnTo = localPath(query.get('return_to'))
-      const isToStay = !query.has(SWITCH) && (await authenticate(exchange.request))
+      const problem = problemOf(query.get('error'))
+      const isToStay = !problem && !query.has(SWITCH) && (await authenticate(exchange.request))
       if (isToStay) return redirect(exchange, returnTo)
-      show(exchange, returnTo)
+      show(exchange, returnTo, problem)
     },
 
     async post(exchange: Exchange): Promise<void> {
