@@ -15,7 +15,12 @@ function inMedia(operation: OperationObject, { request, answer, ends }: StreamMe
   const { requestBody, responses } = operation
   const answered = responses['200']
   const of = (content: Content = {}, { media, example }: StreamMeta['answer']): Content => ({
-    [media]: { schema: {}, ...content['application/json'], example },
+    // What is JSON after all is shown as what it is.
+    [media]: {
+      schema: {},
+      ...content['application/json'],
+      example: media === 'application/json' ? JSON.parse(example) : example,
+    },
   })
   if (request && requestBody) requestBody.content = of(requestBody.content, request)
   if (answered) responses['200'] = { ...answered, content: of(answered.content, answer) }

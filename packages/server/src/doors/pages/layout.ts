@@ -61,24 +61,3 @@ export const newPasswordField = html`<label>Password, of ten characters or more
 
 /** A time as people read it. */
 export const readable = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
-
-export const pageCss = `
-:root {
-  color-scheme: light dark;
-  --line: light-dark(#999, #666); --soft: light-dark(#f5f5f4, #1c1c1c);
-  --care: light-dark(#fff3dc, #33240a); --wrong: light-dark(#fde8e8, #3b1212); --act: light-dark(#1d4ed8, #2563eb);
-}
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 34rem; margin: 3rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-form { display: grid; gap: .6rem; } label { display: grid; gap: .2rem; }
-input, button { font: inherit; padding: .5rem .6rem; border: 1px solid var(--line); border-radius: 6px; }
-button { cursor: pointer; font-weight: 600; color: #fff; background: var(--act); border-color: var(--act); }
-:focus-visible { outline: 3px solid #d97706; outline-offset: 2px; }
-.code { font: 1.6rem ui-monospace, monospace; letter-spacing: .4rem; width: 12rem; }
-.warning { border: 2px solid #d97706; border-radius: 6px; padding: .8rem 1rem; background: var(--care); }
-.warning strong { display: block; font-size: 1.1rem; }
-.problem { border: 2px solid #dc2626; border-radius: 6px; padding: .5rem 1rem; background: var(--wrong); }
-pre { font: .9rem/1.5 ui-monospace, monospace; background: var(--soft); padding: .8rem; border-radius: 6px; overflow-wrap: anywhere; white-space: pre-wrap; }
-dt { font-weight: 600; } dd { margin: 0 0 .5rem; }
-`

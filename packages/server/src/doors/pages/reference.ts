@@ -7,6 +7,8 @@ import {
   type OperationObject,
 } from '../api/openapi-document.ts'
 import { type Html, html } from './html.ts'
+import { curlOf } from './reference-curl.ts'
+import { REFERENCE_SCRIPT } from './reference-script.ts'
 import { type Follow, notation } from './schema-notation.ts'
 
 /** The API reference for people: one page, made from the OpenAPI document, with nothing to load from elsewhere. */
@@ -14,47 +16,45 @@ export function referencePage(document: OpenApiDocument): string {
   const base = document.servers?.[0]?.url ?? ''
   const operations = Object.keys(document.paths).map((path) => readOperation(document, path))
   const families = [...Map.groupBy(operations, ({ tag }) => tag)]
+  const { title, version, description = '' } = document.info
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${document.info.title} API ${document.info.version}</title>
+<title>${title} API ${version}</title>
 <link rel="stylesheet" href="/reference.css">
+<script type="module" src="${REFERENCE_SCRIPT}"></script>
 </head>
 <body>
-<nav>
-<h1>${document.info.title} <small>${document.info.version}</small></h1>
+<div class="side">
+<header>
+<a class="skip" href="#operations">Skip to the operations</a>
+<h1>${title} <small>${version}</small></h1>
+<search hidden><label>Find an operation ( / )
+<input id="find" type="search" autocomplete="off" spellcheck="false"></label>
+<small id="found" role="status"></small></search>
+</header>
+<nav aria-label="Operations">
 ${families.map(
-  ([tag, members]) => html`<h2>${tag}</h2>
-<ul>${members.map(({ path }) => html`<li><a href="#${path.slice(1)}">${path.slice(1)}</a></li>`)}</ul>`,
+  ([tag, members]) => html`<div data-family><h2>${tag}</h2>
+<ul>${members.map(({ path }) => html`<li><a href="#${path.slice(1)}">${path.slice(1)}</a></li>`)}</ul></div>`,
 )}
 </nav>
-<main>
-<p>${document.info.description ?? ''} Send <code>Authorization: Bearer …</code> with a session, an API key or a
+</div>
+<main id="operations">
+<p>${description} Send <code>Authorization: Bearer …</code> with a session, an API key or a
 repository token; a session acts in the organization that <code>Trellis-Org: …</code> names. For machines there is <a href="/openapi.json">openapi.json</a>; limits are at
 <a href="/limits">/limits</a>.</p>
-${operations.map((operation) => section(base, operation))}
+${families.map(
+  ([tag, members]) => html`<article data-family><h2>${tag}</h2>
+${members.map((operation) => section(base, operation))}</article>`,
+)}
 </main>
 </body>
 </html>
 `.text
 }
-
-export const referenceCss = `
-:root { color-scheme: light dark; --line: light-dark(#ddd, #333); --code: light-dark(#f5f5f4, #1c1c1c); }
-body { margin: 0; font: 15px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 16rem minmax(0, 1fr); }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem; box-sizing: border-box; border-right: 1px solid var(--line); }
-nav h1 { font-size: 1.1rem; } nav h2 { font-size: .8rem; margin: 1rem 0 .2rem; }
-nav ul { list-style: none; margin: 0; padding: 0; } nav a { font-size: .85rem; text-decoration: none; }
-main { padding: 1rem 2rem 6rem; max-width: 60rem; }
-section { border-top: 1px solid var(--line); padding: 1rem 0; }
-section h3 { font-family: ui-monospace, monospace; margin: 0; }
-pre { background: var(--code); padding: .8rem; overflow: auto; border-radius: 6px; font-size: .85rem; }
-table { border-collapse: collapse; font-size: .85rem; } td { padding: .15rem 1rem .15rem 0; vertical-align: top; }
-td pre { margin: 0; padding: .1rem .4rem; }
-@media (max-width: 50rem) { body { display: block } nav { position: static; height: auto; border: 0 } }
-`
 
 interface Declared {
   status: string
@@ -89,6 +89,9 @@ function readOperation(document: OpenApiDocument, path: string) {
     output: notation(follow, schemaOf(responses['200']?.content)),
     media: Object.keys(requestBody?.content ?? {})[0],
     example: Object.values(requestBody?.content ?? {})[0]?.example ?? {},
+    asked: Object.fromEntries(
+      (asked.required ?? []).map((name) => [name, follow(asked.properties?.[name] ?? {})]),
+    ),
     errors,
   }
 }
@@ -111,28 +114,25 @@ function readError(follow: Follow, status: string, one: JsonSchema): Declared[] 
   return [{ status, code: String(code.const), message: text, data: notation(follow, data) }]
 }
 
+/** What stands between backticks is code. */
+const inProse = (text: string): Html[] =>
+  text.split('`').map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
+
 function section(base: string, operation: ReturnType<typeof readOperation>): Html {
   const { method, path, summary, description, parameters, input, output, errors } = operation
-  return html`<section id="${path.slice(1)}">
-<h3>${method} ${path}</h3>
-<p>${summary}. ${description}</p>
+  const id = path.slice(1)
+  return html`<section id="${id}">
+<h3><a href="#${id}">${method} ${path}</a></h3>
+<p>${summary}. ${inProse(description)}</p>
 ${parameters ? html`<details open><summary>Parameters</summary><pre>${parameters}</pre></details>` : ''}
 ${input ? html`<details open><summary>Request</summary><pre>${input}</pre></details>` : ''}
 <details><summary>Response</summary><pre>${output}</pre></details>
-<details><summary>Errors</summary><table>${errors.map(
+<details><summary>Errors</summary><table><thead><tr><th scope="col">Status</th><th scope="col">Code</th>
+<th scope="col">Message</th><th scope="col">Data</th></tr></thead><tbody>${errors.map(
     ({ status, code, message, data }) =>
       html`<tr><td>${status}</td><td><code>${code}</code></td><td>${message}</td><td><pre>${data}</pre></td></tr>`,
-  )}</table></details>
-<details><summary>curl</summary><pre>${curl(base, operation)}</pre></details>
+  )}</tbody></table></details>
+<details><summary>curl</summary><pre class="curl">${curlOf(base, operation)}</pre></details>
 </section>
 `
-}
-
-function curl(base: string, { path, media, example }: ReturnType<typeof readOperation>): string {
-  const authorized = '-H "authorization: Bearer $TRELLIS_KEY"'
-  if (media === undefined) return `curl -N "${base}${path}" ${authorized}`
-  if (media !== 'application/json')
-    return `curl "${base}${path}?name=hello&record=task" ${authorized} --data-binary @rows.ndjson`
-  return `curl ${base}${path} ${authorized} \\
-  -H 'content-type: application/json' -d '${JSON.stringify(example)}'`
 }

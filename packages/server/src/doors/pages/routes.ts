@@ -2,10 +2,11 @@ import type { PublishedSchemas } from '../../extensions/published-schemas.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
 import { createApiDocuments } from './documents.ts'
-import { pageCss } from './layout.ts'
 import { type Limits, presentLimits } from './limits.ts'
+import { pageCss } from './page-css.ts'
 import { PASSKEY_SCRIPT, passkeyScript } from './passkey-script.ts'
-import { referenceCss } from './reference.ts'
+import { referenceCss } from './reference-css.ts'
+import { REFERENCE_SCRIPT, referenceScript } from './reference-script.ts'
 
 interface PageRoutesDeps {
   baseUrl: string
@@ -21,7 +22,8 @@ interface PageRoutesDeps {
   descriptorSchemas: PublishedSchemas
 }
 
-const PAGE_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+const REFERENCE_POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' }
 
@@ -53,18 +55,18 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
       sendJson(exchange, 200, descriptorSchemas.webhook, READ_BY_EDITORS),
     'GET /reference': async (exchange) =>
       send(exchange, 200, 'text/html; charset=utf-8', (await documents()).reference, {
-        'content-security-policy': PAGE_POLICY,
+        'content-security-policy': REFERENCE_POLICY,
         'cache-control': 'public, max-age=300',
       }),
-    'GET /page.css': (exchange) =>
-      send(exchange, 200, 'text/css; charset=utf-8', pageCss, { 'cache-control': 'public, max-age=300' }),
-    [`GET ${PASSKEY_SCRIPT}`]: (exchange) =>
-      send(exchange, 200, 'text/javascript; charset=utf-8', passkeyScript, {
-        'cache-control': 'public, max-age=300',
-      }),
-    'GET /reference.css': (exchange) =>
-      send(exchange, 200, 'text/css; charset=utf-8', referenceCss, {
-        'cache-control': 'public, max-age=300',
-      }),
+    'GET /page.css': part('text/css', pageCss),
+    'GET /reference.css': part('text/css', referenceCss),
+    [`GET ${PASSKEY_SCRIPT}`]: part('text/javascript', passkeyScript),
+    [`GET ${REFERENCE_SCRIPT}`]: part('text/javascript', referenceScript),
   }
 }
+
+/** What pages are made of beside themselves. */
+const part =
+  (type: string, text: string): Route =>
+  (exchange) =>
+    send(exchange, 200, `${type}; charset=utf-8`, text, { 'cache-control': 'public, max-age=300' })

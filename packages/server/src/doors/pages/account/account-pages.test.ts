@@ -111,6 +111,11 @@ describe('pages of an account', () => {
     assert.equal((await visitor.post(page, path, { id })).location, path)
     assert.equal((await phone.get(path)).status, 303)
 
+    const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0' }
+    const desk = createVisitor(app)
+    await desk.post(await desk.get('/login'), '/login', { action: 'sign-in', email, password }, firefox)
+    assert.match((await visitor.get(path)).text, /<strong>Firefox on Linux<\/strong>/)
+
     const token = await sessionCookieOf(app, email)
     await visitor.post(page, path, { all: '1' })
     assert.equal((await createVisitor(app, token).get(path)).status, 303)

@@ -32,7 +32,7 @@ export function createSessionsPage({ ask, authenticate, forms }: AccountPagesDep
         {
           title: 'Where you are signed in',
           body: html`<ul class="rows">${newestFirst.map((session) => {
-            const name = session.userAgent || 'A program that did not say its name'
+            const name = nameOf(session.userAgent)
             const id = html`<input type="hidden" name="id" value="${session.id}">`
             return html`<li><div><strong>${name}</strong><br>
 <small>since ${readable(isoTime(Date.parse(session.createdAt)))}${session.ipAddress ? ` from ${session.ipAddress}` : ''}${session.id === current ? ', this one' : ''}</small></div>
@@ -53,4 +53,24 @@ ${sessions.length > 1 ? button(all, 'End all others') : ''}
       redirect(exchange, SESSIONS_PATH)
     },
   }
+}
+
+/** In the order to look for them: each says it is those below it, too. */
+const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: 'Firefox', Chrome: 'Chrome', Safari: 'Safari' }
+const SYSTEMS = {
+  iPhone: 'iPhone',
+  iPad: 'iPad',
+  Android: 'Android',
+  Windows: 'Windows',
+  Mac: 'a Mac',
+  Linux: 'Linux',
+}
+
+/** A browser as people call it; any other program as it calls itself. */
+function nameOf(agent: string | undefined): string {
+  if (!agent) return 'A program that did not say its name'
+  const [browser, system] = [BROWSERS, SYSTEMS].map(
+    (names) => Object.entries(names).find(([word]) => agent.includes(word))?.[1],
+  )
+  return browser && system ? `${browser} on ${system}` : agent
 }
