@@ -185,6 +185,11 @@ onEachDatabase('mail', (create) => {
     })
     const { token } = (await squatter.json()) as { token: string }
     const { secret } = await app.client(token).keys.create({ name: 'left', scopes: ['*', 'account'] })
+    // As if their browser had made it.
+    await app.database.transact((tx) =>
+      sql`insert into passkeys (id, user_id, public_key, credential_id, counter, device_type, backed_up)
+        select 'psk_1', id, 'x', 'x', 0, 'singleDevice', false from users where email = ${email}`.execute(tx),
+    )
     const visitor = createVisitor(app)
     await visitor.post(await visitor.get('/forgot-password'), '/forgot-password', { email })
     const reset = pathOf((await post.letterTo(email, 2)).link)
@@ -192,6 +197,7 @@ onEachDatabase('mail', (create) => {
     assert.equal((await visitor.post(page, reset, { password: 'of the victim alone' })).status, 200)
     for (const left of [token, secret])
       assert.equal((await app.call('orgs/list', {}, { token: left })).status, 401)
+    assert.deepEqual(await app.database.db.selectFrom('passkeys').select('id').execute(), [])
   })
 
   it('says of names what cannot be taken for more', async () => {

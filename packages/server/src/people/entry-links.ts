@@ -58,7 +58,7 @@ export function createEntryLinks({ database, clock, newId, passwords }: EntryLin
     },
 
     /**
-     * Uses the link up: sets password and address, and ends all sessions there are. Gives the address to sign in with;
+     * Uses the link up: sets password and address, turns off two-factor sign-in, and ends all sessions there are. Gives the address to sign in with;
      * undefined when the link is over. Throws BAD_REQUEST, and then it is not used up.
      */
     async use(
@@ -81,6 +81,8 @@ export function createEntryLinks({ database, clock, newId, passwords }: EntryLin
         if (address !== link.email) await store.updateAddress(tx, link.user_id, address, clock())
         await store.setPassword(tx, account)
         await store.deleteSessionsOf(tx, link.user_id)
+        // Who is given a link has nothing to come in with: a phone that was lost must not keep them out.
+        await store.deleteSecondFactorOf(tx, link.user_id)
         return address
       })
       return used.catch((error) => {

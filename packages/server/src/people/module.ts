@@ -43,6 +43,8 @@ export async function createPeopleModule(needs: PeopleNeeds) {
       if (emailVerified) return
       await database.transact(async (tx) => {
         await keys.endAllIn(tx, bySystem, id)
+        await store.deletePasskeysOf(tx, id)
+        await store.deleteSecondFactorOf(tx, id)
         await store.verifyAddress(tx, id, clock())
       })
     },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { sql } from 'kysely'
-import { codeFor, onEachDatabase, useApp, wrongCodeFor } from '../testing/index.ts'
+import { codeFor, createVisitor, onEachDatabase, useApp, wrongCodeFor } from '../testing/index.ts'
+import { createEntryLinkIn } from './entry-links.ts'
 
 const password = 'correct horse battery'
 
@@ -186,6 +187,16 @@ onEachDatabase('two-factor sign-in', (create) => {
     assert.ok(next.body.token)
     const stranger = await signIn(email)
     assert.equal(stranger.body.twoFactorRedirect, true)
+  })
+
+  it('is turned off by a link of whoever runs the server, for those who lost their phone', async () => {
+    const { email, userId } = await careful('kay')
+    const secret = await app.database.transact((tx) => createEntryLinkIn(tx, userId, app.now()))
+    const visitor = createVisitor(app)
+    const page = await visitor.get(`/enter/${secret}`)
+    assert.equal((await visitor.post(page, `/enter/${secret}`, { password })).status, 200)
+    assert.equal((await visitor.get('/account/sessions')).status, 200)
+    assert.ok((await signIn(email)).body.token)
   })
 
   it('leaves nothing behind of sign-ins that were not completed', async () => {

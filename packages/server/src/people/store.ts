@@ -1,4 +1,4 @@
-import { type ColumnType, sql } from 'kysely'
+import { type ColumnType, type Generated, sql } from 'kysely'
 import type { Db, Tx } from '../schema.ts'
 
 /** SQLite keeps these as text and numbers, PostgreSQL as its own types; better-auth translates for both. */
@@ -11,6 +11,7 @@ interface UsersTable {
   email: string
   email_verified: Flag
   image: string | null
+  two_factor_enabled: Generated<boolean | number | null>
   created_at: Instant
   updated_at: Instant
   /** Since when an operator has shut them out. */
@@ -60,6 +61,8 @@ export interface PeopleTables {
   first_owner: FirstOwnerTable
   entry_links: EntryLinksTable
   verifications: VerificationsTable
+  two_factors: { id: string; user_id: string }
+  passkeys: { id: string; user_id: string }
 }
 
 interface NewUser {
@@ -141,6 +144,20 @@ export async function setPassword(
       updated_at: now,
     })
     .execute()
+}
+
+/** Signing in asks for a password alone again. */
+export async function deleteSecondFactorOf(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('two_factors').where('user_id', '=', userId).execute()
+  await tx
+    .updateTable('users')
+    .set({ two_factor_enabled: sql<number>`false` })
+    .where('id', '=', userId)
+    .execute()
+}
+
+export async function deletePasskeysOf(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute()
 }
 
 export async function deleteSessionsOf(tx: Tx, userId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { attemptIn, type PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { html } from './html.ts'
-import { redirect, sendPage } from './layout.ts'
+import { problemNote, redirect, sendPage } from './layout.ts'
 import { localPath, loginPath } from './login.ts'
 
 interface CodePageDeps {
@@ -25,7 +25,7 @@ export function createCodePage({ path, ask, forms, passwordLimit }: CodePageDeps
       problem ? 400 : 200,
       {
         title: 'Your second factor',
-        body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
+        body: html`${problemNote(problem)}
 <form method="post" action="${path}">${field}<input type="hidden" name="return_to" value="${returnTo}">
 <label>The code your authenticator app shows, or one of your backup codes
 <input class="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="20" required autofocus></label>

@@ -31,7 +31,7 @@ export function createEnterPage({ entryLinks, auth, forms, passwordLimit }: Ente
         title: mayChangeAddress ? 'Welcome to your Trellis' : 'Set your password',
         body: html`${problemNote(problem)}
 <p>This link works once. ${mayChangeAddress ? 'You own this server: choose the address and password to sign in with.' : 'Choose the password to sign in with.'}
-Wherever you are signed in now, you will be signed out.</p>
+Wherever you are signed in now, you will be signed out; two-factor sign-in, if you had it, will be off.</p>
 <form method="post" action="${exchange.path}">${field}
 ${address}${newPasswordField}
 <button>Set and sign in</button>

@@ -6,7 +6,7 @@ import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
-import { redirect, sendPage } from './layout.ts'
+import { problemNote, redirect, sendPage } from './layout.ts'
 import { PASSKEY_SCRIPT } from './passkey-script.ts'
 import { problemOf, providerPath } from './provider-links.ts'
 
@@ -44,7 +44,7 @@ export function createLoginPage(deps: LoginDeps) {
       {
         title: 'Sign in',
         ...(passkeys && { script: PASSKEY_SCRIPT }),
-        body: html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
+        body: html`${problemNote(problem)}
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-in">
 ${email}${password('current-password')}

@@ -2,7 +2,7 @@ import { refusalIn } from '../../auth/asking.ts'
 import { attemptIn } from '../../entry/password-limit.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { type Html, html } from '../html.ts'
-import { redirect, sendPage } from '../layout.ts'
+import { problemNote, redirect, sendPage } from '../layout.ts'
 import { loginPath } from '../login.ts'
 import { PASSKEY_SCRIPT } from '../passkey-script.ts'
 import { codeList, confirming, setUp, twoFactorSection } from './two-factor.ts'
@@ -34,7 +34,7 @@ export function createSecurityPage(deps: SecurityPageDeps) {
       {
         title: TITLE,
         ...(passkeys && { script: PASSKEY_SCRIPT }),
-        body: html`${problemLine(problem)}
+        body: html`${problemNote(problem)}
 <h2>Two-factor sign-in</h2>
 ${twoFactorSection(field, { isOn: user.twoFactorEnabled === true, hasPassword })}
 <h2>Passkeys</h2>
@@ -53,7 +53,7 @@ ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: it is re
     sendPage(
       exchange,
       problem ? 400 : 200,
-      { title, body: html`${problemLine(problem)}${body(field)}` },
+      { title, body: html`${problemNote(problem)}${body(field)}` },
       headers,
     )
   }
@@ -112,9 +112,6 @@ ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: it is re
 
 const passwordIn = (fields: URLSearchParams) =>
   fields.has('password') ? { password: fields.get('password') } : {}
-
-const problemLine = (problem: string | undefined): Html =>
-  problem ? html`<p class="problem" role="alert">${problem}</p>` : html``
 
 const passkeyRow = (field: Html, { id, name = 'Passkey' }: { id: string; name?: string }): Html =>
   html`<li><strong>${name}</strong><form method="post" action="${SECURITY_PATH}">${field}
