@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, noBrowserHere } from './browser.ts'
 
 const PASSWORD = 'correct horse battery'
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 60_000
 /** Set it to look at the pages afterwards. */
 const screenshots = process.env.TEST_SCREENSHOTS
 

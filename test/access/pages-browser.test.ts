@@ -14,7 +14,7 @@ const screenshots = process.env.TEST_SCREENSHOTS
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } }
 
 describe('pages as people see them', { skip: noBrowserHere, timeout: 600_000 }, () => {
-  const app = useApp(createSqlite, { TRELLIS_LISTEN: 'localhost:0' })
+  const app = useApp(createSqlite, { TRELLIS_LISTEN: 'localhost:0', TRELLIS_SMTP_URL: 'smtp://localhost:9' })
   let browser: Browser
   let pictures = 0
 
@@ -112,6 +112,18 @@ describe('pages as people see them', { skip: noBrowserHere, timeout: 600_000 }, 
     await page.locator('pre').first().waitFor()
     await assertSound(page)
     await page.goto(url)
+    await assertSound(page)
+  })
+
+  it('coming in with a link, or joining with one', async () => {
+    const page = await open(app.ownerLink ?? '')
+    await assertSound(page)
+    const { url } = await app
+      .client(app.ownerKey)
+      .members.invite({ orgSlug: 'owner', email: 'guest@example.com' })
+    await page.goto(url)
+    await assertSound(page)
+    await page.goto(`${app.url}/forgot-password`)
     await assertSound(page)
   })
 
