@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { before, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { assertFault, onEachDatabase } from '@trellis/server/testing'
 import { sql } from 'kysely'
 import { type Client, type Host, useHost } from '../git/harness.ts'
@@ -66,8 +67,25 @@ function expectedEntry(descriptor: Loose, commitSha: string, canonical: Loose[] 
 /** What upkeep changes in the background, at any time: rows that wait to be rewritten, packs that are read again. */
 const OF_UPKEEP = ['checked_at', 'rewritten_to', 'upgrades', 'bytes', 'reserved_bytes', 'version', 'data']
 
+/** Waits until all has run that was set off. */
+async function settled({ app }: Host): Promise<void> {
+  const under = async () => {
+    const { rows } = await sql<{ left: number | string }>`select
+      (select count(*) from runs where ended_at is null) + (select count(*) from run_proposals) +
+      (select count(*) from daemons where run_id is not null or due_at <= ${Date.now()}) as left`.execute(
+      app.database.db,
+    )
+    return Number(rows[0]?.left)
+  }
+  for (let tries = 0; (await under()) > 0; tries++) {
+    assert.ok(tries < 1200, 'what was set off has not ended after a minute')
+    await sleep(50)
+  }
+}
+
 /** Everything there is in the database, but for what only says when somebody was last seen or something last used. */
 async function everythingIn(host: Host): Promise<Record<string, string[]>> {
+  await settled(host)
   const { db } = host.app.database
   const passing = ['extension_builds', 'sessions', 'throttles', 'workers', 'background_turns']
   const all: Record<string, string[]> = {}

@@ -12,6 +12,7 @@ import {
   type TestDatabase,
   useInSuite,
 } from '@trellis/server/testing'
+import { sql } from 'kysely'
 import { createScryptPasswords } from '../../packages/server/src/people/passwords.ts'
 import { admin, adminAsked } from '../backup/admin.ts'
 
@@ -103,8 +104,14 @@ onEachDatabase('operators', (create) => {
     await refused(/Nobody has the address or id zoe/, 'users', 'enable', 'zoe')
   })
 
-  it('give somebody a new password, and end their sessions', async () => {
+  it('give somebody a new password, and end what else they sign in with', async () => {
     const bob = await app.signUp('bob')
+    const { db } = app.database
+    await sql`insert into passkeys (id, user_id, public_key, credential_id, counter, device_type, backed_up)
+      values ('lost', ${bob.userId}, 'key', 'credential', 0, 'singleDevice', false)`.execute(db)
+    await sql`insert into two_factors (id, user_id, secret, backup_codes, verified)
+      values ('lost', ${bob.userId}, 'sealed', 'sealed', true)`.execute(db)
+    await sql`update users set two_factor_enabled = true where id = ${bob.userId}`.execute(db)
     const { id, email, password } = JSON.parse(await done('users', 'reset-password', bob.email, '--json'))
     assert.deepEqual([id, email], [bob.userId, bob.email])
     assert.equal(await statusOf(bob.token), 401)
@@ -112,6 +119,8 @@ onEachDatabase('operators', (create) => {
     const { status, body } = await signIn(email, password)
     assert.equal(status, 200)
     assert.equal(await statusOf(body.token), 200)
+    const { rows } = await sql`select id from passkeys where user_id = ${bob.userId}`.execute(db)
+    assert.deepEqual(rows, [])
   })
 
   it('hand out links that set a password once', async () => {

@@ -65,9 +65,10 @@ ${WHO}`,
 const resetPassword: Command = {
   name: 'users reset-password',
   usage: '<who> [--json]',
-  about: 'Give somebody a new password, and end their sessions',
-  help: `Makes a password, prints it this once, and ends all sessions of the person, who had better change it after signing
-in. Whoever signs in through a provider alone gets a password as well. API keys stay as they are.
+  about: 'Give somebody a new password, and end all else they sign in with',
+  help: `Makes a password, prints it this once, and ends all sessions of the person, their passkeys and their second factor.
+They had better change it after signing in. Whoever signs in through a provider alone gets a password as well. API keys
+stay as they are.
 
   --json   a JSON object: id, email, password
 

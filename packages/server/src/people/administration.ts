@@ -82,12 +82,14 @@ export function createPeopleAdministration(deps: PeopleAdministrationDeps) {
 
     enable: (userId: string): Promise<void> => database.transact((tx) => views.setDisabled(tx, userId, null)),
 
-    /** Gives them a new password and ends their sessions. */
+    /** Gives them a new password, and takes away whatever else somebody who knew the old one may come in with. */
     async resetPassword(userId: string): Promise<string> {
       const password = randomBytes(18).toString('base64url')
       const passwordHash = await passwords.hash(password)
       await database.transact(async (tx) => {
         await store.setPassword(tx, { id: newId('acc'), userId, passwordHash, now: clock() })
+        await store.deletePasskeysOf(tx, userId)
+        await store.deleteSecondFactorOf(tx, userId)
         await endEntriesIn(tx, userId)
       })
       return password

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { sql } from 'kysely'
 import { openDatabase } from '../db/database.ts'
-import { people } from '../db/migrations/0015-people.ts'
+import { firstTeam } from '../db/migrations/0015-first-team.ts'
 import { migrations } from '../db/migrations/index.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database, Schema } from '../schema.ts'
@@ -173,7 +173,7 @@ onEachDatabase('the owner of a server from before there were links', (create) =>
     await using store = await create('empty')
     const at = new Date(1_700_000_000_000).toISOString()
     {
-      const before = migrations.slice(0, migrations.indexOf(people))
+      const before = migrations.slice(0, migrations.indexOf(firstTeam))
       await using old = closing(await openDatabase<Schema>(store.location, { steps: before }))
       const who = ['usr_later', 'usr_first', 'usr_third']
       for (const [n, id] of who.entries()) {

@@ -13,10 +13,7 @@ import { mended } from './0011-mended.ts'
 import { extensionsAndRecords } from './0012-extensions-and-records.ts'
 import { declaredWebhooks } from './0013-declared-webhooks.ts'
 import { runsAndDaemons } from './0014-runs-and-daemons.ts'
-import { people } from './0015-people.ts'
-import { lastingAgentsAndOldNames } from './0016-lasting-agents-and-old-names.ts'
-import { signIn } from './0017-sign-in.ts'
-import { operators } from './0018-operators.ts'
+import { firstTeam } from './0015-first-team.ts'
 
 /** Whether a table has a column before the migration. */
 export type HasColumn = (table: string, column: string) => Promise<boolean>
@@ -42,8 +39,5 @@ export const migrations: readonly Migration[] = [
   extensionsAndRecords,
   declaredWebhooks,
   runsAndDaemons,
-  people,
-  lastingAgentsAndOldNames,
-  signIn,
-  operators,
+  firstTeam,
 ]
