@@ -50,7 +50,8 @@ export const keys = {
     errors: ['QUOTA_EXCEEDED'],
   })
     .input(
-      z.object({
+      // A word that is mistyped here would give more than was meant.
+      z.strictObject({
         name: DisplayName,
         scopes: Scopes.optional().describe(
           'Those of the credential that makes it, when left out, but for `account`, which has to be named. Sessions and keys with `account` can give it.',
@@ -69,7 +70,7 @@ export const keys = {
   })
     .input(
       z
-        .object({
+        .strictObject({
           id: KeyId,
           name: DisplayName.optional(),
           scopes: Scopes.optional(),

@@ -73,7 +73,7 @@ export const members = {
     needs: 'org:admin',
   })
     .input(
-      z.object({
+      z.strictObject({
         orgSlug: OrgSlug,
         email: z
           .email()

@@ -14,7 +14,7 @@ export const RefPattern = z
   })
 
 export const RefException = z
-  .object({
+  .strictObject({
     except: z
       .array(Id.max(128))
       .max(50)
@@ -27,7 +27,7 @@ export const RefException = z
   .describe('Who may do it all the same.')
 
 export const RefRefusals = z
-  .object({
+  .strictObject({
     create: RefException.optional().describe('Making such a ref.'),
     delete: RefException.optional().describe('Deleting one.'),
     force: RefException.optional().describe(
@@ -61,7 +61,7 @@ export const rules = {
     needs: 'repo:admin',
     errors: ['REPO_NOT_FOUND', 'QUOTA_EXCEEDED'],
   })
-    .input(z.object({ name: RepoName, pattern: RefPattern, refuse: RefRefusals }))
+    .input(z.strictObject({ name: RepoName, pattern: RefPattern, refuse: RefRefusals }))
     .output(RefRule),
   delete: operation('/rules/delete', {
     summary: 'Remove the rule for a pattern; false when there is none',

@@ -34,3 +34,9 @@ export const Subscription = z
   })
   .describe('What an extension or a webhook listens to: pushes, events, or either.')
 export type Subscription = z.infer<typeof Subscription>
+
+/** As somebody writes it: a word that is mistyped would have them hear of everything. */
+export const WrittenSubscription = z.strictObject({
+  push: Subscription.shape.push.unwrap().strict().optional(),
+  event: Subscription.shape.event.unwrap().strict().optional(),
+})

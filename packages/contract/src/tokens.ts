@@ -77,7 +77,8 @@ export const tokens = {
     errors: ['REPO_NOT_FOUND', 'QUOTA_EXCEEDED'],
   })
     .input(
-      z.object({
+      // A word that is mistyped here would give more than was meant.
+      z.strictObject({
         name: RepoName,
         scope: AccessScope.default('read'),
         ttlSeconds: z

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ExtensionName, RepoName, Timestamp, Uuid } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
-import { Subscription } from './subscriptions.ts'
+import { Subscription, WrittenSubscription } from './subscriptions.ts'
 import { deliveries, WebhookDelivery } from './webhook-deliveries.ts'
 
 const WebhookSecret = z.string().regex(/^webhsec_.*/)
@@ -70,11 +70,11 @@ export const webhooks = {
     errors: [...family, 'QUOTA_EXCEEDED'],
   })
     .input(
-      z.object({
+      z.strictObject({
         name: RepoName,
         webhook: WebhookName,
         url: WebhookUrl,
-        on: Subscription.default({}).describe('Left out or empty: every event of the repository.'),
+        on: WrittenSubscription.default({}).describe('Left out or empty: every event of the repository.'),
         contentType: ContentType.default('application/json'),
       }),
     )
@@ -105,9 +105,10 @@ export const webhooks = {
       byName
         .extend({
           url: WebhookUrl.optional(),
-          on: Subscription.optional(),
+          on: WrittenSubscription.optional(),
           contentType: ContentType.optional(),
         })
+        .strict()
         .meta({ examples: [{ name: 'hello', webhook: 'ci', on: { push: { branches: ['main'] } } }] }),
     )
     .output(Webhook),

@@ -197,6 +197,13 @@ onEachDatabase('keys', (create) => {
     // Another person's keys, and one's own in another organization, are counted apart.
     await app.client(acme.member.token, 'acme').keys.create({ name: 'mine' })
   })
+
+  it('refuses a word it does not know, which would have made a key that can do more', async () => {
+    const { token } = await app.signUp('typo')
+    const { status, body } = await app.call('keys/create', { name: 'ci', scope: ['repo:read'] }, { token })
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body.data.issues), /scope/)
+  })
 })
 
 onEachDatabase('the last use of a key', (create) => {

@@ -179,10 +179,13 @@ onEachDatabase('repository tokens', (create) => {
   })
 
   it('finds no repository, no tokens', async () => {
-    for (const path of ['tokens/list', 'tokens/create', 'tokens/revoke'])
-      assertFault(await app.call(path, { name: 'none', id: 'tok_none' }, asAda()), 'REPO_NOT_FOUND', {
-        name: 'none',
-      })
+    const inputs = {
+      'tokens/list': { name: 'none' },
+      'tokens/create': { name: 'none' },
+      'tokens/revoke': { name: 'none', id: 'tok_none' },
+    }
+    for (const [path, input] of Object.entries(inputs))
+      assertFault(await app.call(path, input, asAda()), 'REPO_NOT_FOUND', { name: 'none' })
   })
 
   it('tells of every change in the log of the repository, and of no refused one', async () => {
