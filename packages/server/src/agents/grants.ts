@@ -35,6 +35,9 @@ interface GrantsDeps {
 const claimUsed =
   'This claim token has been used: go on with the refresh token. If its answer never came, ask again after ten seconds'
 
+const reused =
+  'This refresh token had been used before, so two may have it: the agent has ended, with every credential it had. Register again, and tell the person who claimed you'
+
 interface Identity {
   id: string
   kind: store.AgentKind
@@ -112,6 +115,7 @@ export function createGrants(deps: GrantsDeps) {
     async refresh(secret: string) {
       const pair = await refreshTokens.refresh(secret)
       if (!pair) throw new GrantRefused('invalid_grant', 'This refresh token is not, or no longer, good')
+      if (pair === 'ended') throw new GrantRefused('invalid_grant', reused)
       return pair
     },
 

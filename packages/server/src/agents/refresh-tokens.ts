@@ -88,7 +88,7 @@ export function createRefreshTokens(deps: RefreshTokensDeps) {
       return isFirst || (await isLost()) ? giveIn(tx, registration, undefined) : undefined
     },
 
-    /** The next pair. Undefined when the token is not, or no longer, good. */
+    /** The next pair. Undefined when the token is not, or no longer, good; `ended` when it has just ended the agent. */
     async refresh(secret: string) {
       if (secretKind(secret) !== 'trr') return undefined
       return database.transact(async (tx) => {
@@ -103,7 +103,7 @@ export function createRefreshTokens(deps: RefreshTokensDeps) {
         if (hash === registration.refresh_before_hash && (await takeBackIn(tx, registration)))
           return giveIn(tx, registration, secret)
         await retiring.endIn(tx, bySystem, registration.id, 'refresh_token_reused')
-        return undefined
+        return 'ended' as const
       })
     },
 

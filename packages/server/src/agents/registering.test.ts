@@ -115,11 +115,15 @@ onEachDatabase('an agent that registers', (create) => {
     it('may end one of its tokens, and learns nothing of any other', async () => {
       const agent = await registerAgent(app)
       const second = (await agent.exchange()).body.access_token
-      for (const token of [agent.token, agent.token, 'unknown', '', 'a\0b', mine()]) {
+      for (const token of [agent.token, agent.token, 'unknown', mine()]) {
         const answer = await door('/oauth2/revoke', form({ token, token_type_hint: 'access_token' }))
         assert.deepEqual([answer.status, answer.body], [200, undefined])
       }
-      assert.equal((await door('/oauth2/revoke', '')).status, 200)
+      // Who means to end a token is not told that it has ended when none was read.
+      for (const body of ['', form({ token: '' }), form({ access_token: second }), { token: second }]) {
+        const { status, body: said } = await door('/oauth2/revoke', body)
+        assert.deepEqual([status, said.error], [400, 'invalid_request'])
+      }
       assert.equal((await app.call('repos/list', {}, { token: agent.token })).status, 401)
       assert.equal((await app.call('repos/list', {}, { token: second })).status, 200)
       assert.equal((await app.call('repos/list', {}, { token: mine() })).status, 200)

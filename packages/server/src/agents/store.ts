@@ -193,6 +193,7 @@ export async function insertAttempt(tx: Tx, row: Insertable<ClaimAttemptsTable>)
     .updateTable('claim_attempts')
     .set({ superseded: 1 })
     .where('registration_id', '=', row.registration_id)
+    .where('superseded', '=', 0)
     .execute()
   await tx.insertInto('claim_attempts').values(row).execute()
 }

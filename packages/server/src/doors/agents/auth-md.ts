@@ -102,8 +102,9 @@ curl -s ${base}/oauth2/token -d grant_type=refresh_token -d refresh_token=$REFRE
 gives a new \`access_token\` and a new \`refresh_token\`. Write both down before you use either, and let one process do this,
 one at a time: a refresh token is good once. One that was used and comes again is in two hands, and ends you, with every
 credential you have made. If the answer never came, wait ten seconds and send the same token again: as long as nothing
-of that answer has been used, you get another, and what was in the lost one is void. The same holds for the claim token
-in step 4. A refresh token that is not used for 90 days ends you too.
+of that answer has been used, you get another, and what was in the lost one is void: should it come late, throw it away.
+Sent again sooner the token ends you, so have nothing repeat this request by itself. A claim token (step 4) may be sent
+again after ten seconds as well; sooner it is only refused. A refresh token that is not used for 90 days ends you too.
 
 What you do stays yours in the log, under your id, and repository tokens and invites you make end with you at the latest.
 

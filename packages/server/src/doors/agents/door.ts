@@ -106,8 +106,7 @@ export function createAgentDoor(deps: AgentDoorDeps): Routes {
     'POST /agent/identity/claim': answered(claim),
     'POST /oauth2/token': answered(grant),
     'POST /oauth2/revoke': answered(async (exchange) => {
-      const token = (await form(exchange)).get('token')
-      if (token) await grants.revokeToken(token)
+      await grants.revokeToken(required(await form(exchange), 'token'))
     }),
     'GET /.well-known/jwks.json': async (exchange) =>
       sendJson(exchange, 200, await signingKeys.jwks(), { 'cache-control': 'public, max-age=300' }),
@@ -143,7 +142,14 @@ function refuseUnreadable(error: unknown): never {
 }
 
 async function form({ request }: Exchange): Promise<URLSearchParams> {
-  return new URLSearchParams((await readBytes(request, BODY)).toString())
+  const bytes = await readBytes(request, BODY)
+  const type = request.headers['content-type'] ?? ''
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
+    throw new GrantRefused(
+      'invalid_request',
+      'Send a form, with the header Content-Type: application/x-www-form-urlencoded',
+    )
+  return new URLSearchParams(bytes.toString())
 }
 
 function required(fields: URLSearchParams, name: string): string {
