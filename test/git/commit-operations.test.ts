@@ -238,6 +238,8 @@ describe('git/merge', () => {
   })
 
   it('has nothing to do when everything is there', async () => {
+    const itself = await merge('feature', 'feature', { strategy: 'fast-forward' })
+    assert.equal(itself.body.outcome, 'up-to-date')
     const { body, at } = await merge('feature', 'base')
     assert.equal(body.outcome, 'up-to-date')
     assert.equal(at, await client.rev('feature'))

@@ -187,6 +187,7 @@ export function createCommitsService(deps: CommitsDeps) {
         return { theirs, straight: isAsked ? await read() : undefined }
       })
       const answer = { branch: input.branch, oid: ours as string, conflicts: [], conflictsTruncated: false }
+      if (theirs === ours) return { ...answer, outcome: 'up-to-date' as const }
       if (straight) {
         const change = { ref, before: ours, after: theirs, facts: straight }
         await land(caller, repo, change, { means: 'merge' })
