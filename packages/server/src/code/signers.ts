@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import { invalid } from '../platform/fault.ts'
 
 /** Anything smaller would be before 1973 in milliseconds, so it is seconds. */
-const SMALLEST_MS = 100_000_000_000
+const SMALLEST_MS = Date.UTC(1973, 0)
 const MAX_OFFSET_MINUTES = 24 * 60 - 1
 
 export type Signers = ReturnType<typeof createSigners>

@@ -37,8 +37,7 @@ export function createMembersService({ database, events, orgs, ending }: Members
       // Two owners who demote each other at once would both see the other: one of them has to wait.
       await store.lockOrg(tx, orgId)
       const target = await store.findMember(tx, orgId, userId)
-      if (!target)
-        throw new NotThere('MEMBER_NOT_FOUND', 'Nobody with this id is a member of the organization')
+      if (!target) throw noMember()
       if (target.role === role) return presentMember(target)
       await requireMayTouch(tx, inside, target)
       await store.updateRole(tx, target.id, role)
@@ -92,7 +91,7 @@ export function createMembersService({ database, events, orgs, ending }: Members
       return database.transact(async (tx) => {
         await store.lockOrg(tx, org.id)
         const target = await store.findMember(tx, org.id, userId)
-        if (!target) return { removed: false }
+        if (!target) throw noMember()
         await requireMayTouch(tx, inside, target)
         await ending.endIn(tx, bySystem, { orgId: org.id, actorId: userId })
         await store.deleteMember(tx, target.id)
@@ -120,3 +119,5 @@ export function presentMember(member: store.MemberWithUser): Member {
     createdAt: member.created_at,
   }
 }
+
+const noMember = () => new NotThere('MEMBER_NOT_FOUND', 'Nobody with this id is a member of the organization')
