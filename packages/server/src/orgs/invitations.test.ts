@@ -217,4 +217,29 @@ onEachDatabase('invitations', (create) => {
     const { secret } = await as(guest).keys.create({ name: 'weak', scopes: ['repo:admin'] })
     assertForbidden(await app.call('invitations/list', {}, { token: secret }), 'scope_missing')
   })
+
+  it('hides from admins what would make them an owner', async () => {
+    const { id } = await invite(acme.owner, 'boss@example.com', 'owner')
+    const seen = (await as(acme.admin).invitations.list({ orgSlug })).items.find(
+      ({ email }) => email === 'boss@example.com',
+    )
+    assert.equal(seen?.role, 'owner')
+    assert.notEqual(seen?.id, id)
+    const boss = await app.signUp('boss')
+    assert.equal((await accept(boss, seen?.id ?? '')).status, 404)
+    assert.equal((await accept(boss, id)).status, 200)
+    await leave(boss)
+  })
+
+  it('is worth nothing when whoever made it may not give that role any more', async () => {
+    const [maker, mate] = [await app.signUp('maker'), await app.signUp('mate')]
+    const { id } = await invite(acme.owner, maker.email, 'admin')
+    await accept(maker, id)
+    const made = await invite(maker, mate.email, 'admin')
+    await as(acme.owner).members.setRole({ orgSlug, userId: maker.userId, role: 'member' })
+    assertFault(await accept(mate, made.id), 'INVITATION_NOT_FOUND', { invitationId: made.id })
+    assert.equal((await fetch(made.url.replace(/^http:\/\/[^/]+/, app.url))).status, 404)
+    await leave(maker)
+    assert.equal((await accept(mate, made.id)).status, 404)
+  })
 })

@@ -10,7 +10,7 @@ import type { Clock } from '../platform/clock.ts'
 import { numberCursor, pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Db } from '../schema.ts'
 import { hashSecret, mintSecret, secretKind } from '../secrets/minting.ts'
 import { presentMember } from './members.ts'
 import type { OrgsService } from './service.ts'
@@ -126,8 +126,13 @@ export function createInvitationsService(deps: InvitationsDeps) {
       }: { orgSlug?: string | undefined; cursor?: string | undefined; limit: number },
     ) {
       if (orgSlug === undefined) return listOwn(caller, { cursor, limit })
-      const { org } = await orgs.open(caller, orgSlug, 'org:admin')
-      return listWhole({ orgId: org.id }, { cursor, limit })
+      const { org, inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      const whose = { orgId: org.id }
+      if (inside.role === 'owner') return listWhole(whose, { cursor, limit })
+      // With its id an admin could become the owner that somebody else was to be.
+      return listNamed(whose, { cursor, limit }, (row) =>
+        row.role === 'owner' ? nameAlone(row) : present(row),
+      )
     },
 
     accept: (caller: Caller, invitationId: string): Promise<Member> =>
@@ -154,7 +159,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       if (emailVerified) return store.invitationExistsFor(database.db, address, clock())
       if (!given) return false
       const found = (await findByLink(given)) ?? (await store.findInvitation(database.db, given, clock()))
-      return found?.email === address
+      return found?.email === address && (await stands(database.db, found))
     },
   }
 
@@ -174,8 +179,15 @@ export function createInvitationsService(deps: InvitationsDeps) {
     if (caller.actor.kind !== 'user') return { items: [], nextCursor: null }
     const { email, emailVerified } = await people.get(caller.actor.id)
     const whose = { email: email.toLowerCase() }
-    if (emailVerified) return listWhole(whose, page)
-    // A cursor that names the last one would give its id away.
+    return emailVerified ? listWhole(whose, page) : listNamed(whose, page, nameAlone)
+  }
+
+  /** A cursor that names the last one would give its id away. */
+  async function listNamed(
+    whose: { orgId: string } | { email: string },
+    page: { cursor?: string | undefined; limit: number },
+    shown: (row: store.InvitationWithOrg) => Invitation,
+  ) {
     const offset = numberCursor.decode(page.cursor) ?? 0
     const rows = await store.listInvitations(database.db, whose, {
       now: clock(),
@@ -184,20 +196,29 @@ export function createInvitationsService(deps: InvitationsDeps) {
       limit: page.limit + 1,
     })
     const { items, nextCursor } = pageFrom(rows, page.limit, () => numberCursor.encode(offset + page.limit))
-    return { items: items.map(nameAlone), nextCursor }
+    return { items: items.map(shown), nextCursor }
   }
 
   async function findByLink(secret: string): Promise<store.InvitationWithOrg | undefined> {
     if (secretKind(secret) !== 'trl') return undefined
-    return store.findInvitationBySecret(database.db, hashSecret(secret), clock())
+    const found = await store.findInvitationBySecret(database.db, hashSecret(secret), clock())
+    return found && (await stands(database.db, found)) ? found : undefined
+  }
+
+  /** An invitation is worth what its maker may still give: nobody stays in through others when they are gone. */
+  async function stands(q: Db, { org_id, invited_by, role }: store.InvitationWithOrg): Promise<boolean> {
+    const maker = await store.findMember(q, org_id, invited_by)
+    if (!maker || maker.disabled_at != null) return false
+    return role === 'owner' ? maker.role === 'owner' : maker.role !== 'member'
   }
 
   async function accept({ userId, author }: Guest, invitationId: string): Promise<Member> {
     const { email } = await people.get(userId)
     return database.transact(async (tx) => {
       const invitation = await store.findInvitation(tx, invitationId, clock())
-      if (invitation?.email !== email.toLowerCase() || !(await store.deleteInvitation(tx, invitationId)))
+      if (invitation?.email !== email.toLowerCase() || !(await stands(tx, invitation)))
         throw notFound(invitationId)
+      if (!(await store.deleteInvitation(tx, invitationId))) throw notFound(invitationId)
       const joined = await store.insertMember(tx, {
         id: newId('mem'),
         org_id: invitation.org_id,
