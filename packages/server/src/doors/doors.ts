@@ -138,7 +138,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const code = createCodePage({ ...signingIn, path: auth.codePath })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
-      const entering = { ...services, authenticate, forms, passwordLimit, signUp }
+      const entering = { ...services, ask, authenticate, forms, passwordLimit, signUp }
       const enter = createEnterPage(entering)
       const invitation = createInvitationPage(entering)
       const reset = createPasswordResetPages({ ...entering, enabled: canMail })

@@ -46,6 +46,23 @@ interface Post {
 
 export type Auth = ReturnType<typeof createAuth>
 
+const MAX_NAME_LENGTH = 200
+const MAX_IMAGE_LENGTH = 2048
+
+/** Others are shown it, in every list they are in. */
+function requireBounded({ name, image }: { name?: unknown; image?: unknown }): void {
+  if (typeof name === 'string' && name.length > MAX_NAME_LENGTH)
+    throw new APIError('BAD_REQUEST', {
+      code: 'NAME_TOO_LONG',
+      message: `A name has up to ${MAX_NAME_LENGTH} characters`,
+    })
+  if (typeof image === 'string' && (image.length > MAX_IMAGE_LENGTH || !/^https?:/.test(image)))
+    throw new APIError('BAD_REQUEST', {
+      code: 'INVALID_IMAGE',
+      message: `An image is an http or https address of up to ${MAX_IMAGE_LENGTH} characters`,
+    })
+}
+
 /** How long a link that confirms an address works, and one that sets a new password. */
 export const VERIFICATION_SECONDS = 86_400
 export const RESET_SECONDS = 3_600
@@ -187,6 +204,7 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
         create: {
           // Here and not at the sign-up route, so that the policy also holds for people a provider sends.
           before: async (user, context) => {
+            requireBounded(user)
             if (signUp === 'open') return
             const invitation = context?.headers?.get(INVITATION_HEADER) ?? undefined
             if (signUp === 'invited' && (await deps.isInvited(user, invitation))) return
@@ -207,6 +225,7 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
               )
           },
         },
+        update: { before: async (changes) => requireBounded(changes) },
       },
     },
     plugins: [bearer(), sessionRoutes, secondFactor(), passkeys(deps), ...providerPlugins(providers)],
@@ -227,21 +246,12 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
     tokens: createSessionTokens({ secret: deps.secret, secure }),
     /** The page that asks for the second factor. */
     codePath: CODE_PATH,
+    /** Names what somebody was given who may not sign up otherwise. */
+    invitationHeader: INVITATION_HEADER,
     providers: offeredProviders(providers),
     handler,
     /** Renews it when that is due, and removes what has expired. */
     getSession: (headers: Headers) => unhidden(() => api().getSession({ headers })),
-    /** `invitation` is what somebody was given who may not sign up otherwise. */
-    signUp: (body: { email: string; password: string; name: string }, invitation?: string) =>
-      unhidden(() =>
-        api().signUpEmail({
-          body,
-          headers: new Headers(invitation ? { [INVITATION_HEADER]: invitation } : {}),
-          asResponse: true,
-        }),
-      ),
-    signIn: (body: { email: string; password: string }) =>
-      unhidden(() => api().signInEmail({ body, asResponse: true })),
     /** Whoever the address belongs to, if anybody, is sent a link. */
     requestReset: (email: string) =>
       unhidden(() => api().requestPasswordReset({ body: { email }, asResponse: true })),

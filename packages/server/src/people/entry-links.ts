@@ -81,8 +81,10 @@ export function createEntryLinks({ database, clock, newId, passwords }: EntryLin
         if (address !== link.email) await store.updateAddress(tx, link.user_id, address, clock())
         await store.setPassword(tx, account)
         await store.deleteSessionsOf(tx, link.user_id)
-        // Who is given a link has nothing to come in with: a phone that was lost must not keep them out.
+        // Who is given a link has nothing to come in with: a phone that was lost must not keep them out, nor let
+        // anybody else in.
         await store.deleteSecondFactorOf(tx, link.user_id)
+        await store.deletePasskeysOf(tx, link.user_id)
         return address
       })
       return used.catch((error) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { it } from 'node:test'
 import {
   assertForbidden,
@@ -45,6 +46,30 @@ onEachDatabase('people', (create) => {
   const app = useApp(create, {
     TRELLIS_OWNER_EMAIL: 'owner@example.com',
     TRELLIS_OWNER_PASSWORD: password,
+  })
+
+  it('are limited by the path that is served, however it is written', async () => {
+    const { hostname, port } = new URL(app.url)
+    for (const path of [
+      'sign-in/x/../email',
+      'sign-in/./email',
+      'sign-in/%65mail',
+      'sign-in//email',
+      'sign-in/email/',
+    ])
+      await new Promise<void>((resolve, reject) => {
+        const sent = request({ hostname, port, path: `/api/auth/${path}`, method: 'POST' }, (answer) => {
+          answer.resume()
+          assert.equal(answer.statusCode, 404, path)
+          resolve()
+        })
+        sent.on('error', reject).end('{}')
+      })
+  })
+
+  it('have names that others can be shown', async () => {
+    const long = { email: 'long@example.com', password, name: 'n'.repeat(201) }
+    assert.deepEqual((await auth(app, 'sign-up/email', long)).status, 400)
   })
 
   const whoseOrg = async (options: object) =>

@@ -51,6 +51,8 @@ interface EntryLinksTable {
 
 interface VerificationsTable {
   id: string
+  identifier: string
+  value: string
   expires_at: Instant
 }
 
@@ -146,9 +148,14 @@ export async function setPassword(
     .execute()
 }
 
-/** Signing in asks for a password alone again. */
+/** Signing in asks for a password alone again, and no browser is trusted with the next second factor. */
 export async function deleteSecondFactorOf(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('two_factors').where('user_id', '=', userId).execute()
+  await tx
+    .deleteFrom('verifications')
+    .where('identifier', 'like', 'trust-device-%')
+    .where('value', '=', userId)
+    .execute()
   await tx
     .updateTable('users')
     .set({ two_factor_enabled: sql<number>`false` })

@@ -5,8 +5,14 @@ export type AskAuth = ReturnType<typeof createAskAuth>
 
 /** Calls a route of better-auth for whoever sent a request to one of our pages, in their browser's name. */
 export const createAskAuth =
-  ({ ask }: Auth) =>
-  ({ request: { headers }, address }: Exchange, route: string, body?: object): Promise<Response> =>
+  ({ ask, invitationHeader }: Pick<Auth, 'ask' | 'invitationHeader'>) =>
+  (
+    { request: { headers }, address }: Exchange,
+    route: string,
+    body?: object,
+    /** What somebody was given who may not sign up otherwise. */
+    invitation?: string,
+  ): Promise<Response> =>
     ask(
       route,
       {
@@ -14,6 +20,7 @@ export const createAskAuth =
         headers: {
           ...(headers.cookie && { cookie: headers.cookie }),
           ...(headers['user-agent'] && { 'user-agent': headers['user-agent'] }),
+          ...(invitation && { [invitationHeader]: invitation }),
         },
       },
       body,

@@ -6,7 +6,7 @@ import type { RateLimit } from '../entry/rate-limit.ts'
 import { type BodyLimit, readBytes } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { send } from '../http/exchange.ts'
-import { bearerChallenge, wrongMethod } from '../http/failure.ts'
+import { bearerChallenge, notFound, wrongMethod } from '../http/failure.ts'
 
 interface AuthDoorDeps {
   auth: Auth
@@ -20,6 +20,9 @@ interface AuthDoorDeps {
 const TAKES_PASSWORD =
   /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user|two-factor\/[a-z-]+)$/
 
+/** What stands for another path would be limited as one and served as the other. */
+const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~:-]+)+$/
+
 export const createAuthFront = (baseUrl: string): DoorFront => ({
   serves: (path) => path.startsWith('/api/auth/'),
   refuse: (exchange, error) => refuseInEnvelope(exchange, error, { baseUrl }),
@@ -31,6 +34,7 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
   return async (exchange) => {
     const { request, path, query, address } = exchange
     exchange.route = '/api/auth'
+    if (!PLAIN_PATH.test(path)) throw notFound()
     if (request.method !== 'GET' && request.method !== 'POST') throw wrongMethod('GET, POST')
     const key = limitedAddress(address)
     if (key) rateLimit.take(`address:${key}`)

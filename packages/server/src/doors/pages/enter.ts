@@ -1,5 +1,5 @@
-import type { Auth } from '../../people/auth.ts'
 import type { Entry, EntryLinks } from '../../people/entry-links.ts'
+import type { AskAuth } from '../auth/asking.ts'
 import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type Forms, problemIn } from './forms.ts'
@@ -8,7 +8,7 @@ import { newPasswordField, problemNote, sendPage } from './layout.ts'
 
 export interface EnterPageDeps {
   entryLinks: EntryLinks
-  auth: Auth
+  ask: AskAuth
   forms: Forms
   passwordLimit: PasswordLimit
 }
@@ -16,7 +16,7 @@ export interface EnterPageDeps {
 export const ENTER_PREFIX = '/enter/'
 
 /** Where a link leads that lets somebody in once: they set their password, the owner also their address. */
-export function createEnterPage({ entryLinks, auth, forms, passwordLimit }: EnterPageDeps) {
+export function createEnterPage({ entryLinks, ask, forms, passwordLimit }: EnterPageDeps) {
   const secretOf = ({ path }: Exchange) => path.slice(ENTER_PREFIX.length)
 
   function show(exchange: Exchange, { email, mayChangeAddress }: Entry, problem?: string): void {
@@ -31,7 +31,7 @@ export function createEnterPage({ entryLinks, auth, forms, passwordLimit }: Ente
         title: mayChangeAddress ? 'Welcome to your Trellis' : 'Set your password',
         body: html`${problemNote(problem)}
 <p>This link works once. ${mayChangeAddress ? 'You own this server: choose the address and password to sign in with.' : 'Choose the password to sign in with.'}
-Wherever you are signed in now, you will be signed out; two-factor sign-in, if you had it, will be off.</p>
+Wherever you are signed in now, you will be signed out; passkeys and two-factor sign-in, if you had them, will be gone.</p>
 <form method="post" action="${exchange.path}">${field}
 ${address}${newPasswordField}
 <button>Set and sign in</button>
@@ -59,14 +59,14 @@ ${address}${newPasswordField}
       const used = await problemIn(() => entryLinks.use(secret, given))
       if (used.problem !== undefined) return show(exchange, { ...entry, email: given.email }, used.problem)
       if (!used.result) return tellOver(exchange)
-      const answer = await auth.signIn({ email: used.result, password })
+      const answer = await ask(exchange, 'sign-in/email', { email: used.result, password })
       sendPage(
         exchange,
         200,
         {
           title: answer.ok ? 'You are signed in' : 'Your password is set',
           body: html`<p>From now on, <a href="/login?switch=1">sign in</a> with ${used.result} and your password.</p>
-<p><a href="/">Go to the start</a></p>`,
+<p><a href="/account/security">Passkeys and two-factor sign-in</a> · <a href="/account/sessions">Where you are signed in</a> · <a href="/reference">What you can call</a></p>`,
         },
         { 'set-cookie': answer.headers.getSetCookie() },
       )

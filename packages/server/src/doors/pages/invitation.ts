@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/caller.ts'
 import type { InvitationsService } from '../../orgs/invitations.ts'
-import type { Auth } from '../../people/auth.ts'
 import type { PeopleService } from '../../people/service.ts'
 import { isoTime } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { Fault } from '../../platform/fault.ts'
+import type { AskAuth } from '../auth/asking.ts'
 import type { Authenticate } from '../entry/authenticate.ts'
 import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -16,7 +16,7 @@ import { loginPath } from './login.ts'
 export interface InvitationPageDeps {
   invitations: InvitationsService
   people: PeopleService
-  auth: Auth
+  ask: AskAuth
   authenticate: Authenticate
   forms: Forms
   passwordLimit: PasswordLimit
@@ -29,7 +29,7 @@ type Invitation = NonNullable<Awaited<ReturnType<InvitationsService['look']>>>
 
 /** Where the link of an invitation leads: who is signed in with its address joins, who has no account yet gets one. */
 export function createInvitationPage(deps: InvitationPageDeps) {
-  const { invitations, people, auth, authenticate, forms, passwordLimit, signUp } = deps
+  const { invitations, people, ask, authenticate, forms, passwordLimit, signUp } = deps
   const secretOf = ({ path }: Exchange) => path.slice(INVITATION_PREFIX.length)
 
   /** Somebody signed in, with their address. */
@@ -111,7 +111,7 @@ ${newPasswordField}
       name: fields.get('name')?.trim() || email,
       password: fields.get('password') ?? '',
     }
-    const answer = await auth.signUp(person, secret)
+    const answer = await ask(exchange, 'sign-up/email', person, secret)
     const { message, user } = (await answer.json().catch(() => ({}))) as {
       message?: string
       user?: { id: string }
@@ -152,7 +152,7 @@ function tellJoined(exchange: Exchange, { orgName, role }: Invitation, cookies: 
     200,
     {
       title: `You are in ${orgName}`,
-      body: html`<p>You are signed in, and a member with the role ${role}.</p><p><a href="/">Go to the start</a></p>`,
+      body: html`<p>You are signed in, and a member with the role ${role}.</p><p><a href="/account/security">Passkeys and two-factor sign-in</a> · <a href="/account/sessions">Where you are signed in</a> · <a href="/reference">What you can call</a></p>`,
     },
     cookies.length > 0 ? { 'set-cookie': cookies } : {},
   )

@@ -87,7 +87,7 @@ ${email}${password('new-password')}
       const body = { email: email ?? '', password: password ?? '' }
       const answer =
         fields.get('action') === 'sign-up'
-          ? await auth.signUp({ ...body, name: name ?? '' })
+          ? await ask(exchange, 'sign-up/email', { ...body, name: name ?? '' })
           : await ask(exchange, 'sign-in/email', body)
       if (!answer.ok) return show(exchange, returnTo, (await refusalIn(answer)).message)
       const { twoFactorRedirect = false } = (await answer.json()) as { twoFactorRedirect?: boolean }
