@@ -125,6 +125,7 @@ describe('pages as people see them', { skip: noBrowserHere, timeout: 600_000 }, 
     await assertSound(page)
     await page.goto(`${app.url}/forgot-password`)
     await assertSound(page)
+    await assertSound(await open('/confirm-address/x'))
   })
 
   it('what goes wrong', async () => {

@@ -27,6 +27,7 @@ import type { Door, Route, Routes } from './http/door.ts'
 import { createAccountPages } from './pages/account/routes.ts'
 import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createCodePage } from './pages/code.ts'
+import { CONFIRM_ADDRESS_PREFIX, createConfirmAddressPage } from './pages/confirm-address.ts'
 import { createPagesFront } from './pages/door.ts'
 import { createEnterPage, ENTER_PREFIX, type EnterPageDeps } from './pages/enter.ts'
 import { createForms } from './pages/forms.ts'
@@ -142,6 +143,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const enter = createEnterPage(entering)
       const invitation = createInvitationPage(entering)
       const reset = createPasswordResetPages({ ...entering, enabled: canMail })
+      const confirmAddress = createConfirmAddressPage(entering)
       /** Pages are counted by address, whoever is signed in there. */
       const counted = (route: Route): Route => {
         return (exchange) => {
@@ -179,6 +181,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`POST ${FORGOT_PATH}`]: counted(reset.postForgot),
         [`GET ${RESET_PREFIX}*`]: counted(reset.getReset),
         [`POST ${RESET_PREFIX}*`]: counted(reset.postReset),
+        ...(canMail && {
+          [`GET ${CONFIRM_ADDRESS_PREFIX}*`]: counted(confirmAddress.get),
+          [`POST ${CONFIRM_ADDRESS_PREFIX}*`]: counted(confirmAddress.post),
+        }),
         [`GET ${INVITE_PREFIX}*`]: counted(invite.get),
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),
         ...createPageRoutes({

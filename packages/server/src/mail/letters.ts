@@ -25,7 +25,7 @@ It works once, for this address, until ${day(invitation.endsAt)}. If you do not 
 export const verificationLetter = (verification: { to: string; url: string; endsAt: number }): Letter => ({
   to: verification.to,
   subject: 'Confirm your address',
-  text: `Somebody signed up on Trellis with this address. If that was you, open this link to confirm it:
+  text: `Somebody signed up on Trellis with this address. If that was you, open this link and confirm it there:
 
 ${verification.url}
 

@@ -108,7 +108,7 @@ onEachDatabase('mail', (create) => {
     assert.ok(!app.logged().includes(link))
   })
 
-  it('asks at sign-up whether the address is theirs, and knows it when the link was opened', async () => {
+  it('asks at sign-up whether the address is theirs, and knows it when somebody says so on the page', async () => {
     const { app, post } = world
     const { link } = await post.letterTo('guest@example.com', 1)
     const verified = async () => {
@@ -119,20 +119,28 @@ onEachDatabase('mail', (create) => {
         .executeTakeFirst()
       return Boolean(user?.email_verified)
     }
-    assert.equal(await verified(), false)
     const path = pathOf(link)
-    const forged = await createVisitor(app).get(path.replace(/token=[^&]*/, 'token=forged'))
-    assert.equal(new URL(forged.location ?? '', app.url).origin, app.url)
+    const secret = path.slice('/confirm-address/'.length)
+    assert.equal(path, `/confirm-address/${secret}`)
+    const visitor = createVisitor(app)
+    // A program that reads mail opens the link, and sends the form without having it from the page.
+    const page = await visitor.get(path)
+    assert.equal(page.status, 200)
+    assert.match(page.text, /Confirm it only if that was you\./)
+    assert.ok(!page.text.includes(secret) && !page.text.includes('guest@example.com'))
+    assert.equal((await createVisitor(app).post({ text: '' }, path, {})).status, 403)
+    const elsewhere = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    assert.equal((await visitor.post(page, path, {}, elsewhere)).status, 403)
+    for (const forged of ['/confirm-address/forged', '/confirm-address/', `${path}x`]) {
+      const answer = await visitor.post(page, forged, {})
+      assert.deepEqual([answer.status, /This link is over/.test(answer.text)], [404, true], forged)
+    }
     assert.equal(await verified(), false)
-    // A link says where to go on afterwards: nowhere else than here.
-    const elsewhere = path.replace(
-      /callbackURL=[^&]*/,
-      `callbackURL=${encodeURIComponent('https://evil.example/')}`,
-    )
-    assert.equal((await createVisitor(app).get(elsewhere)).status, 403)
-    const opened = await createVisitor(app).get(path)
-    assert.deepEqual([opened.status, new URL(opened.location ?? '', app.url).origin], [302, app.url])
+    const confirmed = await visitor.post(page, path, {})
+    assert.equal(confirmed.status, 200)
+    assert.match(confirmed.text, /Your address is confirmed/)
     assert.equal(await verified(), true)
+    assert.ok(!app.logged().includes(secret))
   })
 
   it('sets a new password once, ends all sessions, and tells nobody who has an account', async () => {

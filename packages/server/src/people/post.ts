@@ -17,7 +17,7 @@ export const createPost = ({
     mail.sendQuietly(
       verificationLetter({
         to,
-        url: `${baseUrl}/api/auth/verify-email?token=${encodeURIComponent(token)}&callbackURL=%2F`,
+        url: `${baseUrl}/confirm-address/${encodeURIComponent(token)}`,
         endsAt: clock() + VERIFICATION_SECONDS * 1000,
       }),
     ),

@@ -27,6 +27,11 @@ describe('pages', () => {
     assert.equal(response.headers.get('location'), '/reference')
   })
 
+  it('have none of those that links in mail lead to, where no mail can be sent', async () => {
+    for (const path of ['/forgot-password', '/reset-password/x', '/confirm-address/x'])
+      assert.equal((await get(path)).status, 404, path)
+  })
+
   it('say that the server is alive and ready', async () => {
     const alive = await get('/healthz')
     assert.deepEqual([alive.status, await alive.json()], [200, { status: 'ok' }])
