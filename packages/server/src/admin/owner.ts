@@ -17,8 +17,8 @@ is over. Nothing else changes until it is used: then all sessions of the account
   positionals: 0,
   async run(circumstances) {
     await using services = await openServices(circumstances)
-    const { config, values, print } = circumstances
-    const url = linkOf(config, await services.owner.newLink())
+    const { values, print } = circumstances
+    const url = linkOf(circumstances, await services.owner.newLink())
     print(values.json ? JSON.stringify({ link: url }) : url)
     return 0
   },

@@ -6,7 +6,6 @@ import { createPeopleAdministration } from '../people/administration.ts'
 import { createOwnerAccess } from '../people/owner-access.ts'
 import { createScryptPasswords } from '../people/passwords.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
 import { newId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { createRegistry } from '../platform/metrics.ts'
@@ -48,5 +47,8 @@ export async function openServices({ config, tell }: Pick<Circumstances, 'config
 }
 
 /** Where the server shows what the secret of a link opens. */
-export const linkOf = ({ baseUrl, listen }: Config, secret: string): string =>
-  `${baseUrl ?? ownAddress(listen.host, listen.port).url}/enter/${secret}`
+export function linkOf({ config, tell }: Pick<Circumstances, 'config' | 'tell'>, secret: string): string {
+  const { baseUrl, listen } = config
+  if (!baseUrl) tell('TRELLIS_BASE_URL is not set: the link leads to the address in TRELLIS_LISTEN.')
+  return `${baseUrl ?? ownAddress(listen.host, listen.port).url}/enter/${secret}`
+}

@@ -98,9 +98,10 @@ ${WHO}`,
   options: { json: { type: 'boolean' } },
   positionals: 1,
   run: (circumstances) =>
-    withUser(circumstances, async ({ id, email }, people) => {
-      const { config, values, print } = circumstances
-      const url = linkOf(config, await people.newLink(id))
+    withUser(circumstances, async ({ id, email, disabled_at }, people) => {
+      const { values, print, tell } = circumstances
+      const url = linkOf(circumstances, await people.newLink(id))
+      if (disabled_at !== null) tell(`${email} is disabled, and cannot sign in before \`users enable\`.`)
       print(values.json ? JSON.stringify({ id, email, link: url }) : url)
     }),
 }

@@ -70,7 +70,12 @@ async function* bounded(
   let bytes = 0
   for await (const chunk of pack) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new PackRejected(`the pack is larger than ${maxBytes} bytes`)
+    if (bytes > maxBytes)
+      throw new PackRejected(
+        maxBytes > 0
+          ? `the pack is larger than ${maxBytes} bytes`
+          : 'there is no room left: the repository or its organization has all the bytes it may have',
+      )
     if (!takeRoom(chunk.length)) throw new PackRejected(NO_ROOM_BESIDE)
     yield chunk
   }

@@ -40,7 +40,7 @@ ${twoFactorSection(field, { isOn: user.twoFactorEnabled === true, hasPassword })
 <h2>Passkeys</h2>
 <p>A passkey signs you in with your device, without a password or a code.</p>
 ${kept.length > 0 ? html`<ul class="rows">${kept.map((each) => passkeyRow(field, each))}</ul>` : ''}
-${passkeys ? addPasskey() : html`<p>Browsers make none for this server: it is reached by an address without a name.</p>`}
+${passkeys ? addPasskey() : html`<p>Browsers make none for this server: its own address (TRELLIS_BASE_URL) has no name, or is not https. On your own machine http://localhost with its port will do.</p>`}
 <h2>Sessions</h2>
 <p><a href="${SESSIONS_PATH}">Where you are signed in</a></p>`,
       },
