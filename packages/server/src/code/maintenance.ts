@@ -8,6 +8,7 @@ import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { createRecent } from '../platform/recent.ts'
+import type { Room } from '../platform/room.ts'
 import type { Scratch } from '../platform/scratch.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
@@ -22,6 +23,7 @@ interface MaintenanceDeps {
   directories: WorkingDirectories
   packs: PackStore
   scratch: Scratch
+  room: Room
   clock: Clock
   log: Log
   /** Says that a repository may be worth a look. */
@@ -40,7 +42,7 @@ const INDEXED_REPOSITORIES = 10_000
 
 /** Keeps repositories fast and removes what nobody needs. */
 export function createMaintenance(deps: MaintenanceDeps) {
-  const { database, repos, repositories, directories, packs, scratch, clock, log, hint } = deps
+  const { database, repos, repositories, directories, packs, scratch, room, clock, log, hint } = deps
   /** The packs for which this process has written indexes. Where that is forgotten, they are written once more. */
   const indexed = createRecent<string, string>({ maxEntries: INDEXED_REPOSITORIES })
 
@@ -61,8 +63,14 @@ export function createMaintenance(deps: MaintenanceDeps) {
   /** Says whether other packs are listed now. */
   async function fold(repo: RepoRow, folder: string, signal: AbortSignal): Promise<boolean> {
     const listed = await store.listPacks(database.db, repo.id)
-    const folded = planFold(listed).map(({ id }) => id)
+    const planned = planFold(listed)
+    const folded = planned.map(({ id }) => id)
     if (folded.length === 0) return false
+    // The old packs stay for a while beside the new one, which is hardly larger. A push or the sweep asks again.
+    if (await room.isShort(planned.reduce((sum, pack) => sum + pack.bytes, 0))) {
+      log.debug('no room to fold packs', { repo: repo.id, packs: folded.length })
+      return false
+    }
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
     const pack = await repositories.withGit(repo, signal, async (opened) =>
       (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,

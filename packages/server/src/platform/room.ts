@@ -7,8 +7,8 @@ const RESERVE_SHARE = 1 / 20
 const LOOK_EVERY_MS = 3_000
 
 export interface Room {
-  /** Whether the disk is as good as full. */
-  isShort(): Promise<boolean>
+  /** Whether the disk is as good as full, or would be with so many bytes more. */
+  isShort(moreBytes?: number): Promise<boolean>
 }
 
 /** What is left when it gets short is for reads, and for the database. Throws OutOfSpace. */
@@ -18,19 +18,20 @@ export async function requireRoom(room: Room): Promise<void> {
 
 /** Looks how much room there is where a path leads, every few seconds at the most. */
 export function watchRoom(path: string): Room {
-  let looked: { at: number; isShort: Promise<boolean> } | undefined
+  let looked: { at: number; left: Promise<number> } | undefined
 
-  async function look(): Promise<boolean> {
+  /** Above the reserve. */
+  async function look(): Promise<number> {
     const { bavail, blocks, bsize } = await statfs(path)
-    return bavail * bsize < Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE)
+    return bavail * bsize - Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE)
   }
 
   return {
-    isShort() {
+    async isShort(moreBytes = 0) {
       const now = performance.now()
       // A disk that cannot be asked says itself what is wrong, to whoever writes there.
-      if (!looked || now - looked.at > LOOK_EVERY_MS) looked = { at: now, isShort: look().catch(() => false) }
-      return looked.isShort
+      if (!looked || now - looked.at > LOOK_EVERY_MS) looked = { at: now, left: look().catch(() => Infinity) }
+      return (await looked.left) < moreBytes
     },
   }
 }
