@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
@@ -88,6 +88,20 @@ test('a fold of what the kept packs hold makes no pack', async () => {
   t.git(['repack', '-aq'])
   const keep = packIds(t).filter((id) => !small.includes(id))
   assert.equal(await foldPacks(t.repo, { fold: small, keep, scratch: t.quarantine() }), false)
+})
+
+test('a fold that fails leaves nothing outside its scratch folder', async () => {
+  using t = createTestRepo()
+  manyPacks(t, 4)
+  const fold = packIds(t)
+  const damaged = join(packDir(t), `pack-${fold.at(-1)}.pack`)
+  chmodSync(damaged, 0o600)
+  const bytes = readFileSync(damaged)
+  // The end of the last object, which is a file: git finds out when it has begun to write.
+  writeFileSync(damaged, bytes.fill(0xff, bytes.length - 28, bytes.length - 20))
+  const before = readdirSync(packDir(t))
+  await assert.rejects(foldPacks(t.repo, { fold, keep: [], scratch: t.quarantine() }))
+  assert.deepEqual(readdirSync(packDir(t)), before)
 })
 
 test('refuses ids that are no pack ids', async () => {

@@ -62,6 +62,8 @@ async function writePack(
     work: 'upkeep',
     options: [from, '--delta-base-offset', '--non-empty', '-q', '--threads=1'],
     values: [absolute(join(packDir, 'pack'))],
+    // What git has not finished stays where it began, beside its own objects: that has to be the caller's to remove.
+    quarantine: { objectsDir: scratch },
     config: { 'pack.windowMemory': '128m', 'core.bigFileThreshold': '32m' },
     stdin: lines.map((line) => `${line}\n`).join(''),
   })
