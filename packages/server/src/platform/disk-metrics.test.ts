@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onEachDatabase, useApp } from '../testing/index.ts'
+import { watchDisk } from './disk-metrics.ts'
+import { createRegistry } from './metrics.ts'
+
+const find = (text: string, name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 
 onEachDatabase('disk use', (create) => {
   const app = useApp(create)
 
-  /** Looks until it has been found out. */
-  async function read(name: string): Promise<number> {
-    for (;;) {
-      const text = await (await fetch(`${app.url}/metrics`)).text()
-      const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
-      if (found !== undefined) return Number(found)
-      await sleep(10)
-    }
-  }
+  const read = async (name: string) => find(await (await fetch(`${app.url}/metrics`)).text(), name)
 
   it('is among the metrics: the disk, the database and the packs', async () => {
     const size = await read('trellis_disk_size_bytes')
@@ -33,4 +29,16 @@ onEachDatabase('disk use', (create) => {
     assert.ok(body.sizeBytes > 0)
     assert.equal(await read('trellis_packs_bytes'), body.sizeBytes)
   })
+})
+
+it('is what it is when somebody asks, and what does not answer keeps nobody waiting', async () => {
+  const registry = createRegistry()
+  const answers = [Promise.resolve(1), Promise.resolve(2), new Promise<number>(() => {})]
+  const bytes = () => answers.shift() ?? assert.fail('asked again before there was an answer')
+  watchDisk(registry, { dataDir: tmpdir(), database: { bytes } })
+  for (const expected of [1, 2, 2, 2]) {
+    const text = await registry.metrics()
+    assert.equal(find(text, 'trellis_database_bytes'), expected)
+    assert.ok(find(text, 'trellis_disk_free_bytes') > 0)
+  }
 })

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { observeLately, type Registry } from './metrics.ts'
+import { observeInTime, type Registry } from './metrics.ts'
 
 interface Watched {
   dataDir: string
@@ -8,7 +8,7 @@ interface Watched {
 
 /** How large the disk of the data directory is, what is left there, and what the database takes, there or elsewhere. */
 export function watchDisk(registry: Registry, { dataDir, database }: Watched): void {
-  observeLately(
+  observeInTime(
     registry,
     { name: 'trellis_disk_size_bytes', help: 'Size of the disk that the data directory is on' },
     async () => {
@@ -16,7 +16,7 @@ export function watchDisk(registry: Registry, { dataDir, database }: Watched): v
       return blocks * bsize
     },
   )
-  observeLately(
+  observeInTime(
     registry,
     { name: 'trellis_disk_free_bytes', help: 'What is left on that disk for the server' },
     async () => {
@@ -24,5 +24,5 @@ export function watchDisk(registry: Registry, { dataDir, database }: Watched): v
       return bavail * bsize
     },
   )
-  observeLately(registry, { name: 'trellis_database_bytes', help: 'Size of the database' }, database.bytes)
+  observeInTime(registry, { name: 'trellis_database_bytes', help: 'Size of the database' }, database.bytes)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics, Gauge, Registry as PromRegistry } from 'prom-client'
 import { VERSION } from './version.ts'
 
@@ -40,29 +41,38 @@ export function observe(registry: Registry, name: string, help: string, read: ()
   })
 }
 
+/** Long enough for what answers at all, and well within the patience of Prometheus. */
+const LOOK_MS = 1_000
+
 /**
- * A number that takes a while to find out. Prometheus is told what was found the last time it asked, and a new look
- * begins: a disk or a database that does not answer keeps nobody waiting.
+ * A number that takes a while to find out when Prometheus asks. A disk or a database that does not answer keeps nobody
+ * waiting for long: then the number is what was found the last time.
  */
-export function observeLately(
+export function observeInTime(
   registry: Registry,
   { name, help }: { name: string; help: string },
   look: () => Promise<number>,
 ): void {
-  let isLooking = false
-  async function begin(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
+  /** One at a time: what does not answer is not asked more and more. */
+  let looking: Promise<void> | undefined
+  async function update(): Promise<void> {
     try {
       gauge.set(await look())
     } catch {
       gauge.remove()
     } finally {
-      isLooking = false
+      looking = undefined
     }
   }
-  const gauge = new Gauge({ name, help, registers: [registry], collect: () => void begin() })
+  const gauge = new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      looking ??= update()
+      await Promise.race([looking, sleep(LOOK_MS, undefined, { ref: false })])
+    },
+  })
   // Nothing is better than the 0 it begins with.
   gauge.remove()
-  void begin()
 }
