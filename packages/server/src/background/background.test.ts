@@ -304,6 +304,38 @@ onEachDatabase('background work of several processes', (create) => {
     await Promise.all([quick.stop(), stuck.stop()])
   })
 
+  it('says once that nothing can be taken, and once that it can again', async () => {
+    let looks = 0
+    let isFull = true
+    const bell = createBell()
+    const full = leased<{ id: string }>({
+      name: 'full',
+      concurrency: 1,
+      leaseMs: 30_000,
+      bell,
+      keyOf: ({ id }) => id,
+      async claim() {
+        looks++
+        if (isFull) throw new Error('no room left')
+        return []
+      },
+      work: async () => {},
+      giveBack: async () => {},
+    })
+    const background = start(database, [full])
+    const lookTo = (count: number) =>
+      until(() => {
+        bell.ring()
+        return looks >= count
+      })
+    await lookTo(3)
+    isFull = false
+    await lookTo(looks + 3)
+    await background.stop()
+    const said = background.logged().match(/could not be taken|can be taken again/g)
+    assert.deepEqual(said, ['could not be taken', 'can be taken again'])
+  })
+
   it('is handed what somebody makes for it, takes nothing meanwhile, and waits for that when it stops', async () => {
     const worked: string[] = []
     let claims = 0

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseUnavailable } from '../platform/outages.ts'
 import type { Bell } from './bell.ts'
 import type { Desk } from './desk.ts'
 import type { Running, Tools, Work } from './work.ts'
@@ -59,7 +60,7 @@ const newWorker = (): { id: string; lease: Lease } => ({ id: randomUUIDv7(), lea
 
 function startWorker<Item>(
   spec: LeasedWork<Item>,
-  { database, clock, stopwatch, complain, attempt, shutdownMs }: Tools,
+  { database, clock, stopwatch, log, complain, attempt, shutdownMs }: Tools,
 ): Running {
   const { name, concurrency, leaseMs, bell, keyOf } = spec
   const inHand = new Map<string, { item: Item; done: Promise<void> }>()
@@ -70,6 +71,8 @@ function startWorker<Item>(
   let stopping = false
   let claiming: Promise<void> | undefined
   let again = false
+  /** What has been said of why nothing can be taken. */
+  let trouble: string | undefined
 
   /** Says that this worker lives. If it could not for too long, others may hold what it had: it starts anew. */
   async function beat(): Promise<void> {
@@ -137,6 +140,7 @@ function startWorker<Item>(
     if (shouldBeat()) await beat()
     const items = [...inHand.values()].map(({ item }) => item)
     const claimed = await spec.claim({ workerId: worker.id, room, inHand: items })
+    tellEnd()
     // One that is still being given back here; its row says otherwise already.
     const surplus = claimed.map(keyOf).filter((key) => inHand.has(key))
     if (surplus.length > 0) await spec.giveBack(surplus, worker.id)
@@ -151,13 +155,27 @@ function startWorker<Item>(
     } while (again)
   }
 
+  /** Every look runs into what lasts, as a full disk: it is said when it begins and when it is over. */
+  function tellTrouble(error: unknown): void {
+    // Whoever opened the database tells of this, and of its end.
+    const isTold = error instanceof DatabaseUnavailable
+    if (isTold || trouble !== String(error))
+      complain('background work could not be taken', { work: name, error })
+    if (!isTold) trouble = String(error)
+  }
+
+  function tellEnd(): void {
+    if (trouble !== undefined) log.info('background work can be taken again', { work: name })
+    trouble = undefined
+  }
+
   /** Something may be due. */
   function look(): void {
     if (stopping) return
     again = true
     claiming ??= claimAll()
       .catch((error: unknown) => {
-        if (!stopping) complain('background work could not be taken', { work: name, error })
+        if (!stopping) tellTrouble(error)
       })
       .finally(() => {
         claiming = undefined
