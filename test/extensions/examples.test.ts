@@ -128,6 +128,12 @@ describe('the examples', () => {
     it('makes a release of what is done, when somebody approves of it', async () => {
       const run = await dispatch(name, 'releases', { version: '1.0.0' })
       const { id } = await oneRow(name, 'release', { version: '1.0.0', notes: { exists: true } })
+      const waits = async () => {
+        const { db } = host.app.database
+        const steps = db.selectFrom('run_steps').select('step').where('run_id', '=', run.id)
+        return (await steps.where('state', '=', 'waiting').execute()).length > 0
+      }
+      await until('it waits for somebody to approve', waits, PATIENCE_MS)
       await update(name, 'release', id, { status: 'approved' })
       assert.deepEqual((await ended(run.id)).output, { release: id, status: 'published', tasks: 1 })
       assert.ok('refs/tags/v1.0.0' in (await host.refs(name)))

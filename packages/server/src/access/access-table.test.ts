@@ -112,7 +112,11 @@ const rows: Record<string, Row> = {
   '/members/list': { input: () => ({ orgSlug }) },
   '/members/invite': { input: () => ({ orgSlug, email: `${fresh('guest')}@example.com` }) },
   // To leave needs org:read; to remove somebody else needs more.
-  '/members/remove': { input: () => ({ orgSlug, userId: 'usr_nobody' }), needs: 'org:admin' },
+  '/members/remove': {
+    input: () => ({ orgSlug, userId: 'usr_nobody' }),
+    needs: 'org:admin',
+    gives: '404 MEMBER_NOT_FOUND',
+  },
   '/invitations/list': { input: () => ({ orgSlug }), needs: 'org:admin' },
   '/invitations/accept': {
     input: () => ({ invitationId: 'inv_none' }),

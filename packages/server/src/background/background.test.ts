@@ -200,10 +200,11 @@ onEachDatabase('background work of several processes', (create) => {
     now += 10
     await until(() => done.length === 2)
     now -= 500_000
-    await until(() => done.length === 3)
+    await until(() => done.length >= 3)
     await sleep(50)
     await Promise.all(backgrounds.map(({ stop }) => stop()))
-    assert.equal(done.length, 3)
+    // Who was asking in the moment the clock changed may take it once more.
+    assert.ok(done.length <= 6, `${done.length} times`)
   })
 
   it('is taken in turns by processes whose clocks do not agree', async () => {
