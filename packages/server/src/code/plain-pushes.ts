@@ -50,7 +50,7 @@ export function createPlainPushes({ repositories, packs }: PlainPushesDeps) {
       await repositories.requireRoom()
       const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
       using _place = await places.acquire(owner, signal)
-      const asked = { updates: moves, base }
+      const asked = { updates: moves, base, signal }
       const read = await repositories
         .withObjects(repo, signal, (stored) => readPlainPush(Buffer.concat(inMemory), stored, asked))
         .catch((error: unknown) => {

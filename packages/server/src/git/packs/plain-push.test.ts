@@ -181,6 +181,17 @@ describe('a push of a new branch', () => {
     }
   })
 
+  it('is left to git where the way back to the default branch is long', async () => {
+    const commit = (i: number) =>
+      `commit refs/heads/long\ncommitter ${PERSON.replace('1700000000', String(1_700_000_000 + i))}\ndata 1\nx${i === 0 ? `\nfrom ${tip}` : ''}\n`
+    server.git(['fast-import', '--quiet'], Array.from({ length: 1100 }, (_, i) => commit(i)).join(''))
+    const long = server.git(['rev-parse', 'refs/heads/long']) as Oid
+    const { here, git } = await judge(withTree(plainTree), long)
+    assert.equal(here, undefined)
+    assert.equal(git.commitCount, 1)
+    server.git(['update-ref', '-d', 'refs/heads/long'])
+  })
+
   it('is left to git where it goes on from a commit that the default branch has not', async () => {
     const forgotten = server.commit({ 'x.txt': 'x\n' }, tip)
     const text = `${headed(idOf(plainTree)).replace(tip, forgotten)}\nMessage\n`

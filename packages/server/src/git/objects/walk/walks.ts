@@ -8,8 +8,8 @@ import { createReading, type ObjectBytes, unlessLeftToGit } from './reading.ts'
 const MAX_COMMITS = 20_000
 
 /** Questions about commits and their ancestors, answered from objects. Each gives undefined where git shall answer. */
-export function createWalks(objects: ObjectBytes, signal?: AbortSignal) {
-  const reading = createReading(objects, { maxObjects: MAX_COMMITS, signal })
+export function createWalks(objects: ObjectBytes, signal?: AbortSignal, maxCommits = MAX_COMMITS) {
+  const reading = createReading(objects, { maxObjects: maxCommits, signal })
   return {
     isAncestor: (ancestor: Oid, of: Oid) =>
       unlessLeftToGit(() => isAncestor(createGraph(reading), ancestor, of)),
