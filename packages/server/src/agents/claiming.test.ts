@@ -343,4 +343,23 @@ onEachDatabase('claiming an agent', (create) => {
       assert.equal(rest.nextCursor, null)
     })
   })
+
+  it('leaves one attempt, however often it is begun', async () => {
+    const agent = await registerAgent(app)
+    const rows = () =>
+      app.database.db
+        .selectFrom('claim_attempts')
+        .select('id')
+        .where('registration_id', '=', agent.registrationId)
+        .execute()
+    const first = await agent.startClaim(ana.email)
+    for (let i = 0; i < 3; i++) await agent.startClaim(ana.email)
+    assert.equal((await rows()).length, 1)
+    const old = await app.call(
+      'agents/claimView',
+      { claimAttemptToken: first.attemptToken },
+      { token: ana.token },
+    )
+    assert.notEqual(old.status, 200)
+  })
 })

@@ -189,12 +189,8 @@ export async function insertAttempt(tx: Tx, row: Insertable<ClaimAttemptsTable>)
     .set((eb) => ({ generation: eb.ref('generation') }))
     .where('id', '=', row.registration_id)
     .execute()
-  await tx
-    .updateTable('claim_attempts')
-    .set({ superseded: 1 })
-    .where('registration_id', '=', row.registration_id)
-    .where('superseded', '=', 0)
-    .execute()
+  // Whoever asks again and again would leave a row each time that nobody looks at.
+  await tx.deleteFrom('claim_attempts').where('registration_id', '=', row.registration_id).execute()
   await tx.insertInto('claim_attempts').values(row).execute()
 }
 

@@ -36,6 +36,6 @@ describe('many receivers that are judged together', () => {
     const silent = Array.from({ length: 60 }, (_, i) => `silent${i}.example`)
     const { refused, asked } = await judge([...silent, 'inside.example', '169.254.169.254'], 20)
     assert.deepEqual(refused, ['169.254.169.254'])
-    assert.ok(asked.length <= 2, `${asked.length} were looked up`)
+    assert.deepEqual(asked, ['silent0.example'])
   })
 })

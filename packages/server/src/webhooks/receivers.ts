@@ -22,51 +22,50 @@ export function parseReceiver(text: string): URL {
   return url
 }
 
+/** The time that looking names up may take, as one end for all of them. */
+async function withinTime<T>(waitMs: number, work: (late: Promise<'late'>) => Promise<T>): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<'late'>()
+  const timer = setTimeout(resolve, waitMs, 'late')
+  return work(late).finally(() => clearTimeout(timer))
+}
+
 /**
  * Why a receiver is refused that is on this machine or in its networks. Every connection is judged again when it is
  * made, so a name that is not known yet, or whose servers are slow, may stand.
  */
-async function findRefusal(egress: Egress, url: URL, waitMs: number): Promise<string | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), waitMs)
-  const judged = egress.judge(url).then(
+const findRefusal = (egress: Egress, url: URL): Promise<string | undefined> =>
+  egress.judge(url).then(
     () => undefined,
     (error: unknown) =>
       error instanceof EgressRefused
         ? `${url.hostname} is not a public address. Whoever runs this server can allow it.`
         : undefined,
   )
-  return Promise.race([judged, late]).finally(() => clearTimeout(timer))
-}
 
 export async function requireReachable(egress: Egress, url: URL): Promise<void> {
-  const refusal = await findRefusal(egress, url, LOOKUP_MS)
-  if (refusal) throw invalid(['url'], refusal)
+  const refusal = await withinTime(LOOKUP_MS, (late) => Promise.race([findRefusal(egress, url), late]))
+  if (refusal && refusal !== 'late') throw invalid(['url'], refusal)
 }
 
 /**
  * The same of many, by their hosts, in the time that one may take: names are looked up one after the other, because few threads do it
  * for everybody. Those it does not come to may stand as well.
  */
-export async function listRefusals(
+export function listRefusals(
   egress: Egress,
   urls: readonly URL[],
   waitMs = LOOKUP_MS,
 ): Promise<ReadonlyMap<string, string>> {
-  const ends = performance.now() + waitMs
-  const refusals = new Map<string, string>()
   const hosts = [...new Map(urls.map((url) => [url.hostname, url])).values()]
-  const judge = async (url: URL, patienceMs: number) => {
-    const refusal = await findRefusal(egress, url, patienceMs)
-    if (refusal) refusals.set(url.hostname, refusal)
-  }
   // What is written as an address takes no look-up, and no time.
   const isAddress = ({ hostname }: URL) => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
-  for (const url of hosts.filter(isAddress)) await judge(url, waitMs)
-  for (const url of hosts.filter((each) => !isAddress(each))) {
-    const leftMs = ends - performance.now()
-    if (leftMs <= 0) break
-    await judge(url, leftMs)
-  }
-  return refusals
+  return withinTime(waitMs, async (late) => {
+    const refusals = new Map<string, string>()
+    for (const url of [...hosts.filter(isAddress), ...hosts.filter((each) => !isAddress(each))]) {
+      const refusal = await Promise.race([findRefusal(egress, url), late])
+      if (refusal === 'late') break
+      if (refusal) refusals.set(url.hostname, refusal)
+    }
+    return refusals
+  })
 }
