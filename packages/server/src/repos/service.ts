@@ -189,9 +189,9 @@ export function createReposService(deps: ReposDeps) {
       await store.setSize(tx, id, bytes)
     },
     /** Makes a branch the default one, of a repository that is locked. */
-    async setDefaultBranchIn(tx: Tx, author: Author, { id }: store.RepoRow, branch: string): Promise<void> {
-      const updated = await store.update(tx, id, { default_branch: branch })
-      if (updated) await tellUpdatedIn(tx, author, updated, updated.name)
+    async setDefaultBranchIn(tx: Tx, author: Author, repo: store.RepoRow, branch: string): Promise<void> {
+      const updated = await store.update(tx, repo, { default_branch: branch })
+      await tellUpdatedIn(tx, author, updated, updated.name)
     },
     countPruneIn: store.countPrune,
     liftExpiryIn: store.liftExpiry,
@@ -260,17 +260,16 @@ export function createReposService(deps: ReposDeps) {
       if (input.defaultBranch !== undefined) requireBranchName(input.defaultBranch)
       const repo = await open(caller, input.name, 'repo:admin')
       requireThawed(caller)
-      // What is not given stays out of the statement: somebody else may be changing it.
-      const changes = {
-        name: input.newName,
-        default_branch: input.defaultBranch,
-        read_only: input.readOnly === undefined ? undefined : Number(input.readOnly),
-      }
       const renamed = database.transact(async (tx) => {
         // As it is now: somebody else may have renamed it in the meantime.
         const before = await store.lock(tx, repo.id)
-        const updated = before && (await store.update(tx, repo.id, { ...changes, updated_at: clock() }))
-        if (!updated) throw new Fault('REPO_NOT_FOUND', { name: input.name })
+        if (!before) throw new Fault('REPO_NOT_FOUND', { name: input.name })
+        const updated = await store.update(tx, before, {
+          name: input.newName ?? before.name,
+          default_branch: input.defaultBranch ?? before.default_branch,
+          read_only: input.readOnly === undefined ? before.read_only : Number(input.readOnly),
+          updated_at: clock(),
+        })
         if (updated.name !== before.name) {
           await names.leaveName(tx, before, clock())
           await names.takeName(tx, updated)

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Generated, Insertable, Selectable, Updateable } from 'kysely'
+import type { ExpressionBuilder, Generated, Insertable, Selectable } from 'kysely'
 import { prepared, preparedChange } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
@@ -136,24 +136,38 @@ export async function insert(tx: Tx, row: NewRow): Promise<RepoRow | undefined> 
   return (await insertOne(tx, row)) > 0 ? { ...row, ...AT_FIRST } : undefined
 }
 
-export const update = (tx: Tx, id: string, changes: Updateable<ReposTable>): Promise<RepoRow | undefined> =>
-  tx
-    .updateTable('repos')
-    .set(changes)
-    .where('id', '=', id)
-    .where(isNotDeleted)
-    .returningAll()
-    .executeTakeFirst()
+type Changes = Partial<Pick<RepoRow, 'name' | 'default_branch' | 'read_only' | 'updated_at'>>
 
-/** The row as it is now, locked until the transaction ends. */
-export const lock = (tx: Tx, id: string): Promise<RepoRow | undefined> =>
-  tx
+const updateOne = preparedChange((db: Db, row: RepoRow) =>
+  db
+    .updateTable('repos')
+    .set({
+      name: row.name,
+      default_branch: row.default_branch,
+      read_only: row.read_only,
+      updated_at: row.updated_at,
+    })
+    .where('id', '=', row.id),
+)
+
+/** Changes a repository that is locked, as `before` shows it. */
+export async function update(tx: Tx, before: RepoRow, changes: Changes): Promise<RepoRow> {
+  const after = { ...before, ...changes }
+  await updateOne(tx, after)
+  return after
+}
+
+const lockOne = prepared((db: Db, { id }: { id: string }) =>
+  db
     .updateTable('repos')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
     .where('id', '=', id)
     .where(isNotDeleted)
-    .returningAll()
-    .executeTakeFirst()
+    .returningAll(),
+)
+
+/** The row as it is now, locked until the transaction ends. */
+export const lock = async (tx: Tx, id: string): Promise<RepoRow | undefined> => (await lockOne(tx, { id }))[0]
 
 export async function setRefRules(tx: Tx, id: string, ref_rules: string): Promise<void> {
   await tx.updateTable('repos').set({ ref_rules }).where('id', '=', id).execute()
@@ -190,23 +204,28 @@ export const removeDeleted = (tx: Tx, id: string): Promise<RepoRow | undefined> 
     .returningAll()
     .executeTakeFirst()
 
-export const recordChange = (
-  tx: Tx,
-  id: string,
-  { addedBytes, pushedAt }: { addedBytes: number; pushedAt: number },
-): Promise<RepoRow | undefined> =>
-  tx
+const recordOne = prepared((db: Db, change: { id: string; addedBytes: number; pushedAt: number }) =>
+  db
     .updateTable('repos')
     .set((eb) => ({
       refs_version: eb('refs_version', '+', eb.lit(1)),
-      size_bytes: eb('size_bytes', '+', addedBytes),
-      last_push_at: pushedAt,
-      updated_at: pushedAt,
+      size_bytes: eb('size_bytes', '+', change.addedBytes),
+      last_push_at: change.pushedAt,
+      updated_at: change.pushedAt,
     }))
-    .where('id', '=', id)
+    .where('id', '=', change.id)
     .where(isNotDeleted)
-    .returningAll()
-    .executeTakeFirst()
+    .returningAll(),
+)
+
+export async function recordChange(
+  tx: Tx,
+  id: string,
+  change: { addedBytes: number; pushedAt: number },
+): Promise<RepoRow | undefined> {
+  const [repo] = await recordOne(tx, { id, ...change })
+  return repo
+}
 
 /** Notes that refs changed without a push. */
 export const recordServerChange = (tx: Tx, id: string, now: number): Promise<RepoRow | undefined> =>
