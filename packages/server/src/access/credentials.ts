@@ -1,12 +1,12 @@
 import type { AccessScope, Role, Scope } from '@trellis/contract'
-import { prepared } from '../db/prepared.ts'
+import { remembered } from '../db/prepared.ts'
 import type { Db } from '../schema.ts'
 import { type ActingOrg, actingOrg, type Caller } from './caller.ts'
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
 /*
  * Every request with a key, a token or a session comes through here, so each is a single query over the tables of
- * several domains, prepared. Undefined stands for a credential that is not known. People an operator has disabled are shut
+ * several domains, remembered until one of them changes. Undefined stands for a credential that is not known. People an operator has disabled are shut
  * out here: what belongs to them is as good as not there.
  */
 
@@ -15,7 +15,7 @@ export type Ended = 'expired' | 'revoked'
 
 const hasPassed = (end: number | null, now: number): boolean => end !== null && end <= now
 
-const keyByHash = prepared((db: Db, { hash }: { hash: string }) =>
+const keyByHash = remembered(['api_keys', 'orgs', 'members', 'users'], (db: Db, { hash }: { hash: string }) =>
   // The join with members is what makes a key end with its owner's membership.
   db
     .selectFrom('api_keys')
@@ -67,30 +67,34 @@ const columnsOfSession = [
 ] as const
 
 /** In the personal organization, which is found without looking at those of others. */
-const sessionAtHome = prepared((db: Db, { hash }: { hash: string }) =>
-  db
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .leftJoin('orgs', 'orgs.personal_user_id', 'sessions.user_id')
-    .leftJoin('members', (join) =>
-      join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
-    )
-    .select(columnsOfSession)
-    .where('sessions.token_hash', '=', hash)
-    .where('users.disabled_at', 'is', null),
+const sessionAtHome = remembered(
+  ['sessions', 'users', 'orgs', 'members'],
+  (db: Db, { hash }: { hash: string }) =>
+    db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .leftJoin('orgs', 'orgs.personal_user_id', 'sessions.user_id')
+      .leftJoin('members', (join) =>
+        join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
+      )
+      .select(columnsOfSession)
+      .where('sessions.token_hash', '=', hash)
+      .where('users.disabled_at', 'is', null),
 )
 
-const sessionInOrg = prepared((db: Db, { hash, slug }: { hash: string; slug: string }) =>
-  db
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .leftJoin('orgs', (join) => join.on('orgs.slug', '=', slug))
-    .leftJoin('members', (join) =>
-      join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
-    )
-    .select(columnsOfSession)
-    .where('sessions.token_hash', '=', hash)
-    .where('users.disabled_at', 'is', null),
+const sessionInOrg = remembered(
+  ['sessions', 'users', 'orgs', 'members'],
+  (db: Db, { hash, slug }: { hash: string; slug: string }) =>
+    db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .leftJoin('orgs', (join) => join.on('orgs.slug', '=', slug))
+      .leftJoin('members', (join) =>
+        join.onRef('members.org_id', '=', 'orgs.id').onRef('members.user_id', '=', 'sessions.user_id'),
+      )
+      .select(columnsOfSession)
+      .where('sessions.token_hash', '=', hash)
+      .where('users.disabled_at', 'is', null),
 )
 
 /** A session, with the caller in the organization they named, or in their own; null when they have no place there. */
@@ -133,7 +137,7 @@ export const callerOfSession = (
   expiresAt: null,
 })
 
-const tokenByHash = prepared((db: Db, { hash }: { hash: string }) =>
+const tokenByHash = remembered(['repo_tokens', 'repos', 'orgs'], (db: Db, { hash }: { hash: string }) =>
   db
     .selectFrom('repo_tokens')
     .innerJoin('repos', 'repos.id', 'repo_tokens.repo_id')
@@ -177,30 +181,32 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
 const tokenRole: Role = 'owner'
 const tokenScopes: Record<AccessScope, Scope[]> = { read: ['repo:read'], write: ['repo:write'] }
 
-const agentByHash = prepared((db: Db, { hash }: { hash: string }) =>
-  db
-    .selectFrom('agent_tokens')
-    .innerJoin('agent_registrations', 'agent_registrations.id', 'agent_tokens.registration_id')
-    .innerJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
-    .leftJoin('users', 'users.id', 'agent_registrations.claimed_by')
-    .select([
-      'agent_tokens.id',
-      'agent_tokens.registration_id',
-      'agent_tokens.expires_at',
-      'agent_tokens.revoked_at',
-      'agent_tokens.generation',
-      'agent_registrations.generation as current_generation',
-      'agent_registrations.agent_name',
-      'agent_registrations.claimed_at',
-      'agent_registrations.claim_expires_at',
-      'agent_registrations.org_id',
-      'orgs.slug',
-      'orgs.frozen',
-      'orgs.kind',
-    ])
-    .where('agent_tokens.secret_hash', '=', hash)
-    // It acts for whoever claimed it, and not while they are shut out.
-    .where('users.disabled_at', 'is', null),
+const agentByHash = remembered(
+  ['agent_tokens', 'agent_registrations', 'orgs', 'users'],
+  (db: Db, { hash }: { hash: string }) =>
+    db
+      .selectFrom('agent_tokens')
+      .innerJoin('agent_registrations', 'agent_registrations.id', 'agent_tokens.registration_id')
+      .innerJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
+      .leftJoin('users', 'users.id', 'agent_registrations.claimed_by')
+      .select([
+        'agent_tokens.id',
+        'agent_tokens.registration_id',
+        'agent_tokens.expires_at',
+        'agent_tokens.revoked_at',
+        'agent_tokens.generation',
+        'agent_registrations.generation as current_generation',
+        'agent_registrations.agent_name',
+        'agent_registrations.claimed_at',
+        'agent_registrations.claim_expires_at',
+        'agent_registrations.org_id',
+        'orgs.slug',
+        'orgs.frozen',
+        'orgs.kind',
+      ])
+      .where('agent_tokens.secret_hash', '=', hash)
+      // It acts for whoever claimed it, and not while they are shut out.
+      .where('users.disabled_at', 'is', null),
 )
 
 export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
@@ -223,7 +229,7 @@ export async function callerOfAgent(db: Db, hash: string, now: number): Promise<
   }
 }
 
-const anonymousByHash = prepared((db: Db, { hash }: { hash: string }) =>
+const anonymousByHash = remembered(['anonymous_callers', 'orgs'], (db: Db, { hash }: { hash: string }) =>
   db
     .selectFrom('anonymous_callers')
     .innerJoin('orgs', 'orgs.id', 'anonymous_callers.org_id')

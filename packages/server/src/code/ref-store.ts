@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import { prepared, preparedInsert, remembered } from '../db/prepared.ts'
 import type { Oid, RefName } from '../git/names.ts'
 import type { Ref } from '../git/protocol/advertisement.ts'
 import { compareNames } from '../git/protocol/sorted-refs.ts'
@@ -69,7 +69,7 @@ export async function* eachRefName(q: Db, repoId: string): AsyncGenerator<RefNam
   }
 }
 
-const oneRef = prepared((db: Db, { repoId, name }: { repoId: string; name: RefName }) =>
+const oneRef = remembered(['git_refs'], (db: Db, { repoId, name }: { repoId: string; name: RefName }) =>
   db
     .selectFrom('git_refs')
     .select(['name', 'oid', 'peeled'])

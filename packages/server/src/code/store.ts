@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { remembered } from '../db/prepared.ts'
 import type { Oid } from '../git/names.ts'
 import type { PackDamage, PackInfo } from '../git/packs/pack-store.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
@@ -39,7 +39,7 @@ export interface CodeTables {
 
 export type PackRow = Selectable<PacksTable>
 
-const packsOf = prepared((db: Db, { repoId }: { repoId: string }) =>
+const packsOf = remembered(['repo_packs', 'packs'], (db: Db, { repoId }: { repoId: string }) =>
   db
     .selectFrom('repo_packs')
     .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
@@ -47,7 +47,7 @@ const packsOf = prepared((db: Db, { repoId }: { repoId: string }) =>
     .where('repo_packs.repo_id', '=', repoId),
 )
 
-export const listPacks = (q: Db, repoId: string): Promise<PackRow[]> => packsOf(q, { repoId })
+export const listPacks = (q: Db, repoId: string): Promise<readonly PackRow[]> => packsOf(q, { repoId })
 
 export async function insertPack(
   tx: Tx,

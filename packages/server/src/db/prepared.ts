@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Compilable, CompiledQuery, Insertable, InsertQueryBuilder, InsertResult, Kysely } from 'kysely'
+import { createRecent } from '../platform/recent.ts'
 
 /** Stands in a query for a value that comes later, and knows where to find it then. */
 class Slot<Values> {
@@ -14,6 +15,8 @@ class Slot<Values> {
 export interface Direct {
   readOnly: boolean
   run(sql: string, parameters: readonly unknown[]): Outcome<unknown>
+  /** Grows with every change of these tables that can be read; missing where that is not known. */
+  changesOf?(tables: readonly string[]): number
 }
 
 interface Outcome<Row> {
@@ -38,6 +41,37 @@ export function prepared<Schema, Values extends object, Row>(
 ): (db: Kysely<Schema>, values: Values) => Promise<Row[]> {
   const run = compileOnce((db: Kysely<Schema>) => build(db, slotsByName()))
   return async (db, values) => (await run(db, values)).rows
+}
+
+/** Of one query on one database. */
+const ANSWERS_KEPT = 4096
+
+/**
+ * A prepared query whose answers are kept until one of these tables changes, where the database can tell: for what every
+ * request asks and hardly any changes. They must name every table the query reads, and nobody may change an answer.
+ */
+export function remembered<Schema, Values extends object, Row>(
+  tables: readonly (keyof Schema & string)[],
+  build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
+): (db: Kysely<Schema>, values: Values) => Promise<readonly Row[]> {
+  const run = prepared(build)
+  type Answers = ReturnType<typeof createRecent<string, { rows: readonly Row[]; changes: number }>>
+  const answersOf = new WeakMap<Direct, Answers>()
+
+  return async (db, values) => {
+    const direct = directs.get(db)
+    const changes = direct?.changesOf?.(tables)
+    if (!direct || changes === undefined) return run(db, values)
+    const answers = answersOf.get(direct) ?? createRecent({ maxEntries: ANSWERS_KEPT })
+    answersOf.set(direct, answers)
+    const key = JSON.stringify(Object.values(values))
+    const kept = answers.get(key)
+    if (kept?.changes === changes) return kept.rows
+    const rows = await run(db, values)
+    // What is not there may be asked for by anybody, under any name.
+    if (rows.length > 0) answers.set(key, { rows, changes })
+    return rows
+  }
 }
 
 /** A change of which only the number of rows is asked: to have SQLite return something takes it twice as long. */

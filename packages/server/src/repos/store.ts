@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Insertable, Selectable } from 'kysely'
-import { prepared, preparedChange } from '../db/prepared.ts'
+import { prepared, preparedChange, remembered } from '../db/prepared.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
 
 interface ReposTable {
@@ -55,16 +55,16 @@ const liveRepos = (q: Db, orgId: string, now: number) =>
     .where('org_id', '=', orgId)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
-const byName = prepared((db: Db, { orgId, name, now }: { orgId: string; name: string; now: number }) =>
-  liveRepos(db, orgId, now).selectAll().where('name', '=', name),
+const byName = remembered(['repos'], (db: Db, { orgId, name }: { orgId: string; name: string }) =>
+  db.selectFrom('repos').selectAll().where('org_id', '=', orgId).where('name', '=', name),
 )
 
 export async function findByName(
   q: Db,
-  place: { orgId: string; name: string; now: number },
+  { orgId, name, now }: { orgId: string; name: string; now: number },
 ): Promise<RepoRow | undefined> {
-  const [repo] = await byName(q, place)
-  return repo
+  const [repo] = await byName(q, { orgId, name })
+  return repo && (repo.expires_at === null || repo.expires_at > now) ? repo : undefined
 }
 
 const byId = prepared((db: Db, { id, now }: { id: string; now: number }) =>

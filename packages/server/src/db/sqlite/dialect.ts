@@ -15,6 +15,7 @@ import {
 import { type Direct, runDirectly } from '../prepared.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection, type SqliteResult } from './connection.ts'
+import { TableChanges } from './table-changes.ts'
 import { SqliteWriter, type WriterTurn } from './writer.ts'
 
 /**
@@ -92,6 +93,7 @@ class SqliteDriver implements Driver, Direct {
   readonly #writing: SqliteConnection
   readonly #reading: SqliteConnection
   readonly #writer: SqliteWriter
+  readonly #changes: TableChanges
   readonly #checkpoints: Checkpoints
   #isClosed = false
 
@@ -100,7 +102,19 @@ class SqliteDriver implements Driver, Direct {
     this.#reading = new SqliteConnection(path, { readOnly: true })
     const checkpoints = new Checkpoints(path, this.#writing)
     this.#checkpoints = checkpoints
-    this.#writer = new SqliteWriter(this.#writing, { onCommitted: () => checkpoints.committed() })
+    const changes = new TableChanges(this.#writing)
+    this.#changes = changes
+    this.#writer = new SqliteWriter(this.#writing, {
+      onRun: (sql) => changes.note(sql),
+      onCommitted: () => {
+        changes.committed()
+        checkpoints.committed()
+      },
+    })
+  }
+
+  changesOf(tables: readonly string[]): number {
+    return this.#changes.of(tables)
   }
 
   run(sql: string, parameters: readonly unknown[]): SqliteResult {

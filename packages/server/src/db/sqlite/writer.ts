@@ -20,14 +20,19 @@ interface Group {
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
+  readonly #onRun: (sql: string) => void
   readonly #onCommitted: () => void
   readonly #waiting: (() => void)[] = []
   #busy = false
   #group: Group | undefined
   #endOfTurn: NodeJS.Immediate | undefined
 
-  constructor(connection: SqliteConnection, { onCommitted }: { onCommitted(): void }) {
+  constructor(
+    connection: SqliteConnection,
+    { onRun, onCommitted }: { onRun(sql: string): void; onCommitted(): void },
+  ) {
     this.#connection = connection
+    this.#onRun = onRun
     this.#onCommitted = onCommitted
   }
 
@@ -50,6 +55,12 @@ export class SqliteWriter {
       throw error
     }
     return new WriterTurn(this, this.#connection, this.#group)
+  }
+
+  /** @internal */
+  run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    this.#onRun(sql)
+    return this.#connection.run(sql, parameters)
   }
 
   /** @internal */
@@ -87,8 +98,8 @@ export class SqliteWriter {
       return
     }
     this.#group = undefined
-    group.committed.resolve()
     this.#onCommitted()
+    group.committed.resolve()
   }
 
   /** On a full or broken disk SQLite may have rolled back everything by itself. */
@@ -119,7 +130,7 @@ export class WriterTurn {
     if (this.#ended) throw new Error('The transaction has ended')
     // It would be kept, whatever becomes of the rest.
     if (!this.#connection.inTransaction) throw new GroupLost('SQLite gave up the transaction')
-    return this.#connection.run(sql, parameters)
+    return this.#writer.run(sql, parameters)
   }
 
   /** Resolves when the change is on disk. */
