@@ -22,6 +22,18 @@ export const Commit = z.object({
 })
 export type Commit = z.infer<typeof Commit>
 
+/** A commit in one line, for lists of something else. */
+export const CommitSummary = z.object({
+  oid: Oid,
+  summary: z
+    .string()
+    .max(256)
+    .meta({ description: 'The first line of the message.', examples: ['Say hello'] }),
+  author: Signature.pick({ name: true, email: true }),
+  time: Timestamp.meta({ description: 'When it was committed.' }),
+})
+export type CommitSummary = z.infer<typeof CommitSummary>
+
 const tag = 'Git commits'
 const Path = z
   .string()

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CommitSummary } from './git-commits.ts'
 import { Message, Oid, Person, RepoName, Revision } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
@@ -21,6 +22,10 @@ const TagName = z
   .string()
   .min(1)
   .meta({ examples: ['v1.0'] })
+const Apart = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null where it is too far to count.', examples: [2] })
 const ExpectedOid = Oid.optional().describe('Where it must be now. Not checked when left out.')
 const refPage = Page.extend({ name: RepoName })
 const refList = pageOf(GitRef).extend({ hasMore: z.boolean().describe('Whether there is a next page.') })
@@ -93,6 +98,40 @@ export const branches = {
       }),
     )
     .output(GitRef),
+  compare: operation('/git/branches/compare', {
+    summary: 'Tell how far branches are from another, and the last commit of each',
+    tag,
+    needs: 'repo:read',
+    errors: ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'],
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        base: Revision.optional().describe('What they are held against; the default branch when left out.'),
+        branches: z
+          .array(BranchName)
+          .min(1)
+          .max(100)
+          .describe('Those that do not exist are left out of the answer.'),
+      }),
+    )
+    .output(
+      z.object({
+        base: z
+          .object({ name: z.string().meta({ examples: ['main'] }), oid: Oid })
+          .nullable()
+          .describe('Null where the default branch does not exist yet.'),
+        items: z.array(
+          z.object({
+            name: z.string().meta({ examples: ['topic'] }),
+            oid: Oid,
+            ahead: Apart.describe('Commits it has that the base has not.'),
+            behind: Apart.describe('Commits of the base that it has not.'),
+            lastCommit: CommitSummary,
+          }),
+        ),
+      }),
+    ),
   delete: operation('/git/branches/delete', {
     summary: 'Delete a branch; false when there is none',
     tag,

@@ -178,6 +178,7 @@ const rows: Record<string, Row> = {
   },
   '/git/branches/list': { input: () => ({ name: 'target' }) },
   '/git/branches/create': { input: () => ({ name: 'target', branch: fresh('branch') }) },
+  '/git/branches/compare': { input: () => ({ name: 'target', branches: ['main'] }) },
   '/git/branches/delete': { input: () => ({ name: 'target', branch: 'none' }) },
   '/git/tags/list': { input: () => ({ name: 'target' }) },
   '/git/tags/create': { input: ({ commit }) => ({ name: 'target', tag: fresh('tag'), oid: commit }) },

@@ -1,5 +1,6 @@
 import type { Handlers } from '../operations/handlers.ts'
 import { afresh } from './afresh.ts'
+import type { BranchesService } from './branches.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
@@ -8,11 +9,14 @@ import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
 
-export const gitHandlers = (
-  refs: RefsService,
-  commits: CommitsService,
-  browse: BrowseService,
-): Handlers['git'] => ({
+interface GitServices {
+  refs: RefsService
+  branches: BranchesService
+  commits: CommitsService
+  browse: BrowseService
+}
+
+export const gitHandlers = ({ refs, branches, commits, browse }: GitServices): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
     update: (input, { caller, signal }) => afresh(() => refs.update(caller, input, signal)),
@@ -20,6 +24,7 @@ export const gitHandlers = (
   branches: {
     list: (input, { caller }) => refs.listBranches(caller, input),
     create: (input, { caller, signal }) => afresh(() => refs.createBranch(caller, input, signal)),
+    compare: (input, { caller, signal }) => branches.compare(caller, input, signal),
     delete: (input, { caller }) => refs.deleteBranch(caller, input),
   },
   tags: {

@@ -16,6 +16,7 @@ import type { Egress } from '../platform/egress.ts'
 import { createPlaces } from '../platform/places.ts'
 import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
+import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createFetchService } from './fetch.ts'
@@ -120,6 +121,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     onLanded,
   })
   const browse = createBrowseService({ repos, repositories, revisions })
+  const branches = createBranchesService({ repos, repositories, revisions })
   const withReach = createReachability({ db: database.db, repositories, packs, scratch })
   const forks = createForksService({ ...needs, repositories, withReach, packs })
   const pruning = createPruningService({
@@ -162,7 +164,7 @@ export async function createCodeModule(needs: CodeNeeds) {
       browse,
     },
     handlers: {
-      git: gitHandlers(refs, commits, browse),
+      git: gitHandlers({ refs, branches, commits, browse }),
       rules: rulesHandlers(createRulesService(needs)),
       repos: storageHandlers(forks, imports, pruning),
     },
