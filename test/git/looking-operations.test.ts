@@ -63,3 +63,64 @@ describe('git/branches/compare', () => {
       )
   })
 })
+
+describe('git/trees/lastChanges', () => {
+  const name = 'changed'
+  let client: Client
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.commit({ 'dir/a': '1', 'dir/sub/b': '1', top: '1' }, 'Begin the directory')
+    await client.commit({ 'dir/a': '2' }, 'Change a')
+    await client.run('push', '-q', host.remote(name), 'main')
+  })
+  const list = (input: object) => host.ok('git/trees/lastChanges', { name, ...input })
+  interface Item {
+    name: string
+    commit: { oid: string; summary: string } | null
+  }
+
+  it('tells for each entry of a directory the commit that changed it last', async () => {
+    const { commit, items, complete, nextCursor } = await list({ path: 'dir' })
+    assert.deepEqual([commit, complete, nextCursor], [await client.rev('main'), true, null])
+    assert.deepEqual(
+      items.map((item: Item) => [item.name, item.commit?.summary]),
+      [
+        ['a', 'Change a'],
+        ['sub', 'Begin the directory'],
+      ],
+    )
+    assert.equal(items[0].commit.oid, await client.rev('main'))
+    const before = await list({ path: 'dir', ref: await client.rev('main~1') })
+    assert.deepEqual(
+      before.items.map((item: Item) => item.commit?.summary),
+      ['Begin the directory', 'Begin the directory'],
+    )
+  })
+
+  it('has the pages of the directory', async () => {
+    const tree = await host.ok('git/trees/get', { name, limit: 4 })
+    const first = await list({ limit: 4 })
+    const rest = await list({ cursor: tree.nextCursor, limit: 100 })
+    const all = await host.ok('git/trees/get', { name, limit: 100 })
+    assert.deepEqual(
+      [...first.items, ...rest.items].map((item: Item) => item.name),
+      all.items.map((item: { name: string }) => item.name),
+    )
+    for (const item of [...first.items, ...rest.items] as Item[])
+      assert.equal(
+        item.commit?.oid,
+        await client.run('log', '-1', '--format=%H', 'main', '--', item.name),
+        item.name,
+      )
+    // Asked twice, and by two at once.
+    assert.deepEqual(await Promise.all([list({ limit: 4 }), list({ limit: 4 })]), [first, first])
+  })
+
+  it('refuses what is no directory', async () => {
+    for (const at of ['top', 'nowhere'])
+      assertFault(await host.call('git/trees/lastChanges', { name, path: at }), 'GIT_OBJECT_NOT_FOUND', {
+        name,
+        object: at,
+      })
+  })
+})

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CommitSummary } from './git-commits.ts'
 import { Oid, RepoName, Revision } from './names.ts'
 import { operation } from './operation.ts'
 import { NextCursor, Page } from './paging.ts'
@@ -22,6 +23,11 @@ const Path = z
   .string()
   .min(1)
   .meta({ examples: ['src/hello.ts'] })
+const directoryPage = Page.extend({
+  name: RepoName,
+  ref: At,
+  path: Path.optional().describe('The root when left out.'),
+})
 const errors = ['REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'] as const
 
 export const trees = {
@@ -31,17 +37,35 @@ export const trees = {
     needs: 'repo:read',
     errors,
   })
-    .input(
-      Page.extend({
-        name: RepoName,
-        ref: At,
-        path: Path.optional().describe('The root when left out.'),
-      }),
-    )
+    .input(directoryPage)
     .output(
       z.object({
         commit: Oid.describe('What the revision stood for.'),
         items: z.array(TreeEntry),
+        nextCursor: NextCursor,
+      }),
+    ),
+  lastChanges: operation('/git/trees/lastChanges', {
+    summary: 'Tell for each entry of a directory which commit changed it last',
+    tag,
+    needs: 'repo:read',
+    errors,
+  })
+    .input(directoryPage)
+    .output(
+      z.object({
+        commit: Oid.describe('What the revision stood for.'),
+        items: z
+          .array(
+            z.object({
+              name: z.string().meta({ examples: ['hello.ts'] }),
+              commit: CommitSummary.nullable().describe('Null where it is not known.'),
+            }),
+          )
+          .describe('As `git/trees/get` lists them, with the same pages.'),
+        complete: z
+          .boolean()
+          .describe('False when history was followed only so far. Ask again: it goes on from there.'),
         nextCursor: NextCursor,
       }),
     ),

@@ -187,6 +187,7 @@ const rows: Record<string, Row> = {
   '/git/commits/get': { input: () => ({ name: 'target', ref: 'main' }) },
   '/git/commits/create': { input: () => newCommit(fresh('branch')) },
   '/git/trees/get': { input: () => ({ name: 'target' }) },
+  '/git/trees/lastChanges': { input: () => ({ name: 'target' }) },
   '/git/blobs/get': { input: () => ({ name: 'target', path: 'readme' }) },
   '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
   '/git/merge': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },

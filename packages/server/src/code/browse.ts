@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { type Commit, MAX_BLOB_BYTES } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
-import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
+import { type Oid, parseOid, type TreePath } from '../git/names.ts'
 import { compareCommits, compareObjects, completeComparison } from '../git/objects/compare.ts'
 import { type ListedCommit, readCommits } from '../git/objects/history.ts'
-import { ObjectMissing, ObjectTooLarge, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, withObjects } from '../git/objects/reader.ts'
 import { createHistoryPages } from '../git/objects/walk/pages.ts'
-import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
+import { type Paged, readPlace, refuseLarge, requirePath, writePlace } from './browsing.ts'
 import { directoryName, type Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 
@@ -28,11 +28,6 @@ interface ListedEntry {
 
 /** All of it is in memory. */
 const MAX_LISTED = 50_000
-
-interface Paged {
-  cursor?: string | undefined
-  limit: number
-}
 
 export type BrowseService = ReturnType<typeof createBrowseService>
 
@@ -226,15 +221,6 @@ function presentCommit({ oid, tree, parents, author, committer, message, signed 
   return { oid, tree, parents, author, committer, message, signed }
 }
 
-function refuseLarge(error: unknown): never {
-  if (!(error instanceof ObjectTooLarge)) throw error
-  throw new Fault('PAYLOAD_TOO_LARGE', {
-    scope: 'git_workspace_memory',
-    limit: error.limit,
-    observed: error.size,
-  })
-}
-
 function refuseLong(observed: number): never {
   throw new Fault(
     'PAYLOAD_TOO_LARGE',
@@ -248,24 +234,4 @@ function encode(bytes: Buffer): { encoding: 'utf-8' | 'base64'; content: string 
   return isUtf8(bytes)
     ? { encoding: 'utf-8', content: bytes.toString('utf8') }
     : { encoding: 'base64', content: bytes.toString('base64') }
-}
-
-function requirePath(path: string): TreePath {
-  const parsed = parseTreePath(path)
-  if (!parsed) throw invalid(['path'], 'This is not a path inside a repository')
-  return parsed
-}
-
-/** Pages go on from a place in something that never changes, whatever its ref does in between. */
-interface Place {
-  oid: Oid
-  offset: number
-}
-
-const writePlace = ({ oid, offset }: Place): string => textCursor.encode(`${oid}:${offset}`)
-
-function readPlace(cursor: string | undefined): Place | undefined {
-  const [, id = '', offset = ''] = /^([0-9a-f]{40}):(\d{1,15})$/.exec(textCursor.decode(cursor) ?? '') ?? []
-  const oid = parseOid(id)
-  return oid && { oid, offset: Number(offset) }
 }

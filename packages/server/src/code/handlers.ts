@@ -5,6 +5,7 @@ import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
+import type { LastChangesService } from './last-changes.ts'
 import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
@@ -14,9 +15,16 @@ interface GitServices {
   branches: BranchesService
   commits: CommitsService
   browse: BrowseService
+  lastChanges: LastChangesService
 }
 
-export const gitHandlers = ({ refs, branches, commits, browse }: GitServices): Handlers['git'] => ({
+export const gitHandlers = ({
+  refs,
+  branches,
+  commits,
+  browse,
+  lastChanges,
+}: GitServices): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
     update: (input, { caller, signal }) => afresh(() => refs.update(caller, input, signal)),
@@ -37,7 +45,10 @@ export const gitHandlers = ({ refs, branches, commits, browse }: GitServices): H
     get: (input, { caller, signal }) => browse.getCommit(caller, input, signal),
     create: (input, { caller, signal }) => afresh(() => commits.create(caller, input, signal)),
   },
-  trees: { get: (input, { caller, signal }) => browse.getTree(caller, input, signal) },
+  trees: {
+    get: (input, { caller, signal }) => browse.getTree(caller, input, signal),
+    lastChanges: (input, { caller, signal }) => lastChanges.list(caller, input, signal),
+  },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   merge: (input, { caller, signal }) => afresh(() => commits.merge(caller, input, signal)),

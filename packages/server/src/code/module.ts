@@ -25,6 +25,7 @@ import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createIncomingRoom } from './incoming-room.ts'
 import { createLandings } from './landing.ts'
+import { createLastChangesService } from './last-changes.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
@@ -120,8 +121,10 @@ export async function createCodeModule(needs: CodeNeeds) {
     signers,
     onLanded,
   })
-  const browse = createBrowseService({ repos, repositories, revisions })
-  const branches = createBranchesService({ repos, repositories, revisions })
+  const looking = { repos, repositories, revisions }
+  const browse = createBrowseService(looking)
+  const branches = createBranchesService(looking)
+  const lastChanges = createLastChangesService(looking)
   const withReach = createReachability({ db: database.db, repositories, packs, scratch })
   const forks = createForksService({ ...needs, repositories, withReach, packs })
   const pruning = createPruningService({
@@ -164,7 +167,7 @@ export async function createCodeModule(needs: CodeNeeds) {
       browse,
     },
     handlers: {
-      git: gitHandlers({ refs, branches, commits, browse }),
+      git: gitHandlers({ refs, branches, commits, browse, lastChanges }),
       rules: rulesHandlers(createRulesService(needs)),
       repos: storageHandlers(forks, imports, pruning),
     },

@@ -23,7 +23,7 @@ export class MalformedTree extends Error {
 }
 
 /** In the order in which they are stored. */
-function* readEntries(bytes: Buffer): Generator<NamedEntry> {
+export function* readEntries(bytes: Buffer): Generator<NamedEntry> {
   for (let at = 0; at < bytes.length; ) {
     const { space, nul } = boundsOf(bytes, at)
     yield { ...entryAt(bytes, at, space, nul), name: bytes.subarray(space + 1, nul) }

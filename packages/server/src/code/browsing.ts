@@ -1,0 +1,40 @@
+import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
+import { ObjectTooLarge } from '../git/objects/reader.ts'
+import { textCursor } from '../platform/cursors.ts'
+import { Fault, invalid } from '../platform/fault.ts'
+
+// What everybody shares who shows something of a commit.
+
+export interface Paged {
+  cursor?: string | undefined
+  limit: number
+}
+
+export function refuseLarge(error: unknown): never {
+  if (!(error instanceof ObjectTooLarge)) throw error
+  throw new Fault('PAYLOAD_TOO_LARGE', {
+    scope: 'git_workspace_memory',
+    limit: error.limit,
+    observed: error.size,
+  })
+}
+
+export function requirePath(path: string): TreePath {
+  const parsed = parseTreePath(path)
+  if (!parsed) throw invalid(['path'], 'This is not a path inside a repository')
+  return parsed
+}
+
+/** Pages go on from a place in something that never changes, whatever its ref does in between. */
+interface Place {
+  oid: Oid
+  offset: number
+}
+
+export const writePlace = ({ oid, offset }: Place): string => textCursor.encode(`${oid}:${offset}`)
+
+export function readPlace(cursor: string | undefined): Place | undefined {
+  const [, id = '', offset = ''] = /^([0-9a-f]{40}):(\d{1,15})$/.exec(textCursor.decode(cursor) ?? '') ?? []
+  const oid = parseOid(id)
+  return oid && { oid, offset: Number(offset) }
+}
