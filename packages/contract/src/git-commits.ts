@@ -34,6 +34,12 @@ export const CommitSummary = z.object({
 })
 export type CommitSummary = z.infer<typeof CommitSummary>
 
+/** How many commits one has and another has not. */
+export const Apart = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null where it is too far to count.', examples: [2] })
+
 const tag = 'Git commits'
 const Path = z
   .string()

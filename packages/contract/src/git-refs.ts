@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CommitSummary } from './git-commits.ts'
+import { Apart, CommitSummary } from './git-commits.ts'
 import { Message, Oid, Person, RepoName, Revision } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
@@ -22,10 +22,6 @@ const TagName = z
   .string()
   .min(1)
   .meta({ examples: ['v1.0'] })
-const Apart = z
-  .int()
-  .nullable()
-  .meta({ description: 'Null where it is too far to count.', examples: [2] })
 const ExpectedOid = Oid.optional().describe('Where it must be now. Not checked when left out.')
 const refPage = Page.extend({ name: RepoName })
 const refList = pageOf(GitRef).extend({ hasMore: z.boolean().describe('Whether there is a next page.') })

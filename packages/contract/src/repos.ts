@@ -1,30 +1,9 @@
 import * as z from 'zod'
-import { IsoTime, OrgSlug, RepoName, Timestamp } from './names.ts'
+import { OrgSlug, RepoName } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
-
-export const Repo = z.object({
-  name: z.string().meta({ examples: ['hello'] }),
-  ownerId: z.string().describe('The id of the organization it belongs to.'),
-  defaultBranch: z.string().meta({ examples: ['main'] }),
-  artifactId: z.string().nullable().describe('The id of the stored git objects behind it.'),
-  remote: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Where git clones from and pushes to.',
-      examples: ['https://trellis.example/git/acme/hello.git'],
-    }),
-  readOnly: z.boolean().describe('While it is, nobody can push.'),
-  canWrite: z.boolean().describe('Whether the caller can push, as things are.'),
-  canAdmin: z.boolean().describe('Whether the caller may administer it.'),
-  sizeBytes: z.int().min(0),
-  lastPushAt: IsoTime.nullable(),
-  source: z.string().nullable().describe('What it was imported or forked from.'),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-})
-export type Repo = z.infer<typeof Repo>
+import { Repo } from './repo.ts'
+import { RepoOverview } from './repo-overview.ts'
 
 const tag = 'Repositories'
 const DefaultBranch = z
@@ -97,6 +76,15 @@ export const repos = {
   })
     .input(byName)
     .output(Repo),
+  overview: operation('/repos/overview', {
+    summary:
+      'Read what the front page of a repository shows: its head, what it has, what is in force, its last runs',
+    tag,
+    needs: 'repo:read',
+    errors: ['REPO_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'],
+  })
+    .input(byName)
+    .output(RepoOverview),
   update: operation('/repos/update', {
     summary: 'Rename a repository, choose its default branch, make it read-only or writable again',
     tag,

@@ -25,6 +25,7 @@ import { createKeysModule } from './keys/module.ts'
 import { createMailModule } from './mail/module.ts'
 import { type Handlers, mergeHandlers } from './operations/handlers.ts'
 import { createOrgsModule } from './orgs/module.ts'
+import { createOverviewModule } from './overview/module.ts'
 import { createPeopleModule } from './people/module.ts'
 import type { Passwords } from './people/passwords.ts'
 import { createPeopleService } from './people/service.ts'
@@ -169,6 +170,7 @@ export async function createModules({
   const recordsModule = createRecordsModule({ ...shared, repos })
   const { signing, declaredWebhooks } = createWebhooksFollowing(shared)
   const followWithDaemons = createDaemonsFollowing({ ...shared, maxPerOrg: config.limits.daemonsPerOrg })
+  const daemonsOf = (repoId: string) => listDaemons(database.db, repoId)
   const extensionsModule = createExtensionsModule({
     ...shared,
     ...codeModule.services,
@@ -177,7 +179,7 @@ export async function createModules({
     repos,
     enabled,
     following: [listenAnew, followWithDaemons],
-    daemonsOf: (repoId) => listDaemons(database.db, repoId),
+    daemonsOf,
     modulesInUse: listModulesInUse,
   })
   const webhooksModule = createWebhooksModule({
@@ -210,6 +212,14 @@ export async function createModules({
     waking,
     beginnings: daemonBeginnings,
   })
+  const overviewModule = createOverviewModule({
+    ...codeModule.services,
+    ...recordsModule.services,
+    ...extensionsModule.services,
+    ...runsModule.services,
+    repos,
+    daemonsOf,
+  })
   const modules: Module[] = [
     mailModule,
     orgsModule,
@@ -229,6 +239,7 @@ export async function createModules({
     secretsModule,
     runsModule,
     daemonsModule,
+    overviewModule,
   ]
   return {
     services: {

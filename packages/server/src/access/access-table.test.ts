@@ -154,6 +154,7 @@ const rows: Record<string, Row> = {
   '/repos/list': { input: () => ({}) },
   '/repos/create': { input: () => ({ name: fresh('repo') }), notForTokens: true },
   '/repos/get': { input: () => ({ name: 'target' }) },
+  '/repos/overview': { input: () => ({ name: 'target' }) },
   '/repos/update': { input: () => ({ name: 'target', defaultBranch: 'main' }) },
   '/repos/delete': {
     input: async ({ app, acme }, { only }) => {

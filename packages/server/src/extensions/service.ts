@@ -123,6 +123,9 @@ export function createExtensionsService(deps: {
       throw notFound(repo, input)
     },
 
+    /** What is in force in a repository that was opened. */
+    countCanonical: (repo: RepoRow) => store.countCanonical(db, repo.id),
+
     /** What a run of an extension would run: the canonical one, or with `ref` what is there. */
     async findRunnable(
       repo: RepoRow,

@@ -83,6 +83,26 @@ export async function findCanonicalCommit(q: Db, repoId: string): Promise<string
   return found?.commit_oid
 }
 
+/** What is in force in a repository, and how much it is. Undefined before the first promotion. */
+export async function countCanonical(
+  q: Db,
+  repoId: string,
+): Promise<{ commit: string; extensions: number } | undefined> {
+  const found = await q
+    .selectFrom('canonical_commits')
+    .select('commit_oid')
+    .select((eb) =>
+      eb
+        .selectFrom('canonical_extensions')
+        .select((inner) => inner.fn.countAll<number>().as('extensions'))
+        .whereRef('canonical_extensions.repo_id', '=', 'canonical_commits.repo_id')
+        .as('extensions'),
+    )
+    .where('repo_id', '=', repoId)
+    .executeTakeFirst()
+  return found && { commit: found.commit_oid, extensions: Number(found.extensions) }
+}
+
 /** Puts something else in force. The repository must be locked. */
 export async function replaceCanonical(
   tx: Tx,

@@ -156,6 +156,9 @@ export function createRecordsService(deps: RecordsDeps) {
   })
 
   return {
+    /** The collections in force of a repository that was opened. */
+    countCollections: (repo: RepoRow) => store.countCollections(database.db, repo.id),
+
     async list(
       caller: Caller,
       input: Place & { where?: Data | undefined; limit: number; cursor?: string | undefined },

@@ -92,6 +92,17 @@ export async function findCollection(
 export const listCollections = (q: Db, repoId: string): Promise<CollectionRow[]> =>
   q.selectFrom('record_collections').selectAll().where('repo_id', '=', repoId).orderBy('name').execute()
 
+/** Those in force. */
+export async function countCollections(q: Db, repoId: string): Promise<number> {
+  const { count } = await q
+    .selectFrom('record_collections')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('repo_id', '=', repoId)
+    .where('in_force', '=', 1)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 const locked = prepared((db: Db, { id }: { id: string }) =>
   db
     .updateTable('record_collections')

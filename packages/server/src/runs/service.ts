@@ -124,6 +124,9 @@ export function createRunsService(deps: RunsDeps) {
       }
     },
 
+    /** Of a repository that was opened, newest first. */
+    listLatest: (repo: RepoRow, limit: number) => store.listLatest(db, repo.id, limit),
+
     async logs(
       caller: Caller,
       { id, ...page }: { id: string; cursor?: string | undefined; limit: number },

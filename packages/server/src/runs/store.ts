@@ -97,6 +97,21 @@ export function listOutlines(
   return query.execute()
 }
 
+type LatestRun = Pick<
+  RunRow,
+  'id' | 'extension' | 'trigger_kind' | 'status' | 'created_at' | 'ended_at'
+>
+
+/** Newest first, without anything that may be large. */
+export const listLatest = (q: Db, repoId: string, limit: number): Promise<LatestRun[]> =>
+  q
+    .selectFrom('runs')
+    .select(['id', 'extension', 'trigger_kind', 'status', 'created_at', 'ended_at'])
+    .where('repo_id', '=', repoId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+
 export const listRuns = (q: Db, ids: readonly string[]): Promise<RunRow[]> =>
   q
     .selectFrom('runs')

@@ -28,6 +28,9 @@ describe('runs where extensions are switched off', () => {
     ]
     for (const [path, input] of calls)
       assertFault(await app.call(path, input, { token }), 'FEATURE_UNAVAILABLE', { feature: 'extensions' })
+    const { body } = await app.call('repos/overview', { name: 'tools' }, { token })
+    const { extensions, records, daemons, lastRuns } = body
+    assert.deepEqual([extensions, records, daemons, lastRuns], [null, null, null, []])
   })
 
   it('are told of as off by the start and by readiness, which they are no part of', async () => {
