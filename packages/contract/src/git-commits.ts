@@ -134,6 +134,17 @@ export const commits = {
     ),
 }
 
+const MergeOutcome = z.enum(['up-to-date', 'fast-forward', 'merged', 'conflict', 'unrelated'])
+const conflicting = {
+  conflicts: z.array(
+    z.object({
+      path: z.string(),
+      kinds: z.array(z.string()).meta({ description: "Git's words.", examples: [['contents']] }),
+    }),
+  ),
+  conflictsTruncated: z.boolean().describe('There are more than are listed.'),
+}
+
 export const merge = operation('/git/merge', {
   summary: 'Merge a revision into a branch on the server; conflicts come back as data',
   tag,
@@ -156,15 +167,34 @@ export const merge = operation('/git/merge', {
   )
   .output(
     z.object({
-      outcome: z.enum(['up-to-date', 'fast-forward', 'merged', 'conflict', 'unrelated']),
+      outcome: MergeOutcome,
       branch: z.string(),
       oid: Oid.describe('Where the branch is now.'),
-      conflicts: z.array(
-        z.object({
-          path: z.string(),
-          kinds: z.array(z.string()).meta({ description: "Git's words.", examples: [['contents']] }),
-        }),
+      ...conflicting,
+    }),
+  )
+
+export const mergePreview = operation('/git/mergePreview', {
+  summary: 'Tell what a merge would come to, and where it would conflict; nothing changes',
+  tag,
+  needs: 'repo:read',
+  errors: readErrors,
+})
+  .input(
+    z.object({
+      name: RepoName,
+      branch: BranchName.describe('The branch to merge into.'),
+      from: Revision.meta({ examples: ['topic'] }),
+    }),
+  )
+  .output(
+    z.object({
+      outcome: MergeOutcome.describe(
+        'Nothing to do, a fast-forward would do, a merge commit would be made, it would conflict, or the two share no history.',
       ),
-      conflictsTruncated: z.boolean().describe('There are more than are listed.'),
+      branch: z.string(),
+      oid: Oid.describe('Where the branch is.'),
+      from: Oid.describe('The commit that would be merged.'),
+      ...conflicting,
     }),
   )

@@ -1,5 +1,5 @@
-import { commits, merge } from './git-commits.ts'
-import { compare } from './git-compare.ts'
+import { commits, merge, mergePreview } from './git-commits.ts'
+import { compare, diff } from './git-compare.ts'
 import { blobs, trees } from './git-contents.ts'
 import { branches, refs, tags } from './git-refs.ts'
 
@@ -11,5 +11,7 @@ export const git: {
   trees: typeof trees
   blobs: typeof blobs
   compare: typeof compare
+  diff: typeof diff
   merge: typeof merge
-} = { refs, branches, tags, commits, trees, blobs, compare, merge }
+  mergePreview: typeof mergePreview
+} = { refs, branches, tags, commits, trees, blobs, compare, diff, merge, mergePreview }

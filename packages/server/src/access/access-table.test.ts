@@ -191,6 +191,8 @@ const rows: Record<string, Row> = {
   '/git/trees/lastChanges': { input: () => ({ name: 'target' }) },
   '/git/blobs/get': { input: () => ({ name: 'target', path: 'readme' }) },
   '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
+  '/git/diff': { input: () => ({ name: 'target', head: 'main' }) },
+  '/git/mergePreview': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },
   '/git/merge': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },
   '/agents/list': { input: () => ({}) },
   '/agents/claimView': {

@@ -8,7 +8,7 @@ import { ObjectMissing, withObjects } from '../git/objects/reader.ts'
 import { createHistoryPages } from '../git/objects/walk/pages.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import { type Paged, readPlace, refuseLarge, requirePath, writePlace } from './browsing.ts'
+import { type Paged, presentChange, readPlace, refuseLarge, requirePath, writePlace } from './browsing.ts'
 import { directoryName, type Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 
@@ -195,21 +195,7 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
         behind: found.behind,
         commits: found.commits.map(presentCommit),
         moreCommits: found.moreCommits,
-        files: found.files.map(
-          ({ path, from, patch, status, oldMode, newMode, oldOid, newOid, ...rest }) => ({
-            path,
-            status,
-            ...(from !== undefined && { previousPath: from }),
-            oldMode,
-            newMode,
-            oldOid,
-            newOid,
-            additions: rest.additions,
-            deletions: rest.deletions,
-            binary: rest.binary,
-            ...(patch !== undefined && { patch }),
-          }),
-        ),
+        files: found.files.map(presentChange),
         filesTruncated: found.truncated,
         total: found.total,
       }

@@ -1,4 +1,5 @@
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
+import type { FilePatch } from '../git/objects/diff.ts'
 import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
@@ -38,3 +39,17 @@ export function readPlace(cursor: string | undefined): Place | undefined {
   const oid = parseOid(id)
   return oid && { oid, offset: Number(offset) }
 }
+
+export const presentChange = ({ from, patch, ...file }: FilePatch) => ({
+  path: file.path,
+  status: file.status,
+  ...(from !== undefined && { previousPath: from }),
+  oldMode: file.oldMode,
+  newMode: file.newMode,
+  oldOid: file.oldOid,
+  newOid: file.newOid,
+  additions: file.additions,
+  deletions: file.deletions,
+  binary: file.binary,
+  ...(patch !== undefined && { patch }),
+})

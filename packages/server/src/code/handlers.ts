@@ -3,9 +3,11 @@ import { afresh } from './afresh.ts'
 import type { BranchesService } from './branches.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
+import type { DiffsService } from './diffs.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
 import type { LastChangesService } from './last-changes.ts'
+import type { MergePreviewsService } from './merge-previews.ts'
 import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
@@ -16,6 +18,8 @@ interface GitServices {
   commits: CommitsService
   browse: BrowseService
   lastChanges: LastChangesService
+  diffs: DiffsService
+  mergePreviews: MergePreviewsService
 }
 
 export const gitHandlers = ({
@@ -23,7 +27,7 @@ export const gitHandlers = ({
   branches,
   commits,
   browse,
-  lastChanges,
+  ...looking
 }: GitServices): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
@@ -47,10 +51,12 @@ export const gitHandlers = ({
   },
   trees: {
     get: (input, { caller, signal }) => browse.getTree(caller, input, signal),
-    lastChanges: (input, { caller, signal }) => lastChanges.list(caller, input, signal),
+    lastChanges: (input, { caller, signal }) => looking.lastChanges.list(caller, input, signal),
   },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
+  diff: (input, { caller, signal }) => looking.diffs.read(caller, input, signal),
+  mergePreview: (input, { caller, signal }) => looking.mergePreviews.preview(caller, input, signal),
   merge: (input, { caller, signal }) => afresh(() => commits.merge(caller, input, signal)),
 })
 

@@ -19,6 +19,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
+import { createDiffsService } from './diffs.ts'
 import { createFetchService } from './fetch.ts'
 import { createForksService } from './forks.ts'
 import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
@@ -27,6 +28,7 @@ import { createIncomingRoom } from './incoming-room.ts'
 import { createLandings } from './landing.ts'
 import { createLastChangesService } from './last-changes.ts'
 import { createMaintenance } from './maintenance.ts'
+import { createMergePreviewsService } from './merge-previews.ts'
 import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
 import { createPruningService } from './pruning.ts'
@@ -123,8 +125,6 @@ export async function createCodeModule(needs: CodeNeeds) {
   })
   const looking = { repos, repositories, revisions }
   const browse = createBrowseService(looking)
-  const branches = createBranchesService(looking)
-  const lastChanges = createLastChangesService(looking)
   const withReach = createReachability({ db: database.db, repositories, packs, scratch })
   const forks = createForksService({ ...needs, repositories, withReach, packs })
   const pruning = createPruningService({
@@ -167,7 +167,15 @@ export async function createCodeModule(needs: CodeNeeds) {
       browse,
     },
     handlers: {
-      git: gitHandlers({ refs, branches, commits, browse, lastChanges }),
+      git: gitHandlers({
+        refs,
+        branches: createBranchesService(looking),
+        commits,
+        browse,
+        lastChanges: createLastChangesService(looking),
+        diffs: createDiffsService(looking),
+        mergePreviews: createMergePreviewsService(looking),
+      }),
       rules: rulesHandlers(createRulesService(needs)),
       repos: storageHandlers(forks, imports, pruning),
     },

@@ -97,10 +97,7 @@ export function listOutlines(
   return query.execute()
 }
 
-type LatestRun = Pick<
-  RunRow,
-  'id' | 'extension' | 'trigger_kind' | 'status' | 'created_at' | 'ended_at'
->
+type LatestRun = Pick<RunRow, 'id' | 'extension' | 'trigger_kind' | 'status' | 'created_at' | 'ended_at'>
 
 /** Newest first, without anything that may be large. */
 export const listLatest = (q: Db, repoId: string, limit: number): Promise<LatestRun[]> =>

@@ -66,7 +66,7 @@ export async function listChangedFiles(
   repo: OpenRepo,
   from: Oid,
   to: Oid,
-  { maxFiles = 300 }: { maxFiles?: number } = {},
+  { maxFiles = 300, ignoreWhitespace = false }: { maxFiles?: number; ignoreWhitespace?: boolean } = {},
 ): Promise<Diff<FileChange>> {
   const { stdout, truncated } = await repo.run({
     verb: 'diff-tree',
@@ -79,6 +79,7 @@ export async function listChangedFiles(
       '--find-renames',
       '--no-ext-diff',
       '--no-textconv',
+      ignoreWhitespace && '--ignore-all-space',
     ],
     values: [from, to],
     config: diffConfig,
@@ -86,7 +87,10 @@ export async function listChangedFiles(
     truncate: true,
   })
   // The last entry of a cut answer may be cut itself.
-  const all = parseChanges(stdout).slice(0, truncated ? -1 : undefined)
+  const { files, counted } = parseChanges(stdout)
+  // What differs in blanks alone is not counted then, and has no patch.
+  const different = ignoreWhitespace && !truncated ? files.filter((file) => counted.has(file)) : files
+  const all = different.slice(0, truncated ? -1 : undefined)
   const sum = (of: (file: FileChange) => number) => all.reduce((total, file) => total + of(file), 0)
   return {
     files: all.slice(0, maxFiles),
@@ -108,31 +112,37 @@ const statuses: Record<string, FileStatus> = {
 }
 
 /**
- * First all raw entries, `:modes ids status` and one or two paths; then all counts, in the same order,
+ * First all raw entries, `:modes ids status` and one or two paths; then counts, in the same order but not of all,
  * `additions<TAB>deletions<TAB>path`, where a rename has an empty path and two fields more.
  */
-function parseChanges(output: Buffer): FileChange[] {
+function parseChanges(output: Buffer): { files: FileChange[]; counted: ReadonlySet<FileChange> } {
   const fields = splitNul(output)
   const next = () => fields.next().value ?? Buffer.alloc(0)
   const files: FileChange[] = []
-  let counted = 0
+  const counted = new Set<FileChange>()
+  let at = 0
   for (const field of fields) {
     if (field[0] === 0x3a) {
       files.push(parseRaw(field.toString('latin1', 1), next))
       continue
     }
-    const [, additions, deletions, path] = /^(.*?)\t(.*?)\t(.*)$/s.exec(field.toString('latin1')) ?? []
-    if (path === '') {
+    const tab = field.indexOf(0x09, field.indexOf(0x09) + 1)
+    const [additions, deletions] = field.toString('latin1', 0, tab).split('\t')
+    let path = field.subarray(tab + 1)
+    if (path.length === 0) {
       next()
-      next()
+      path = next()
     }
-    const file = files[counted++]
+    const name = path.toString('utf8')
+    while (at < files.length && files[at]?.path !== name) at++
+    const file = files[at++]
     if (!file) continue
+    counted.add(file)
     file.binary = additions === '-'
     file.additions = Number(additions) || 0
     file.deletions = Number(deletions) || 0
   }
-  return files
+  return { files, counted }
 }
 
 function parseRaw(entry: string, nextPath: () => Buffer): FileChange {

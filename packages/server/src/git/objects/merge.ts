@@ -22,9 +22,10 @@ export interface MergeRequest {
   author: GitPerson
   committer: GitPerson
   message: string
-  /** Default 1000. */
   maxConflicts?: number
 }
+
+const MAX_CONFLICTS = 1000
 
 type MergeResult =
   /** Ours has everything already. */
@@ -47,12 +48,27 @@ export async function mergeCommits(
   objectsDir: string,
   request: MergeRequest,
 ): Promise<MergeResult> {
-  const { ours, theirs, strategy, maxConflicts = 1000 } = request
+  const { ours, theirs, strategy, maxConflicts } = request
   const bases = await findMergeBases(repo, ours, theirs)
   if (bases.length === 0) return { outcome: 'unrelated' }
   if (bases.includes(theirs)) return { outcome: 'up-to-date' }
   if (bases.includes(ours) && strategy === 'fast-forward') return { outcome: 'fast-forward', commit: theirs }
 
+  const merged = await mergeTrees(repo, objectsDir, { ours, theirs, ...(maxConflicts && { maxConflicts }) })
+  if ('conflicts' in merged) return { outcome: 'conflict', ...merged }
+  const { tree } = merged
+  if (strategy === 'squash' && tree === (await treeOf(repo, ours))) return { outcome: 'up-to-date' }
+  return commitMerge(objectsDir, tree, request)
+}
+
+type MergedTrees = { tree: Oid } | { conflicts: Conflict[]; truncated: boolean }
+
+/** What the two come to; the objects of it are written to `objectsDir`. */
+export async function mergeTrees(
+  repo: OpenRepo,
+  objectsDir: string,
+  { ours, theirs, maxConflicts = MAX_CONFLICTS }: { ours: Oid; theirs: Oid; maxConflicts?: number },
+): Promise<MergedTrees> {
   await mkdir(objectsDir, { recursive: true })
   const inQuarantine = repo.with({ quarantine: { objectsDir } })
   const { exitCode, stdout } = await inQuarantine.run({
@@ -65,15 +81,8 @@ export async function mergeCommits(
     maxBytes: 64 * 1024 * 1024,
   })
   const { tree, conflicts } = parseMergeTree(stdout)
-  if (exitCode === 1) {
-    return {
-      outcome: 'conflict',
-      conflicts: conflicts.slice(0, maxConflicts),
-      truncated: conflicts.length > maxConflicts,
-    }
-  }
-  if (strategy === 'squash' && tree === (await treeOf(repo, ours))) return { outcome: 'up-to-date' }
-  return commitMerge(objectsDir, tree, request)
+  if (exitCode === 0) return { tree }
+  return { conflicts: conflicts.slice(0, maxConflicts), truncated: conflicts.length > maxConflicts }
 }
 
 async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {

@@ -1,7 +1,7 @@
 // Patch text of each changed file, read from one stream and kept only as far as the bounds go.
 
 import type { Readable } from 'node:stream'
-import type { Oid } from '../names.ts'
+import type { Oid, TreePath } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 
 /** Beyond this size files are taken as binary, so that nobody can make the server compare gigabytes by line. */
@@ -12,6 +12,13 @@ interface PatchRequest {
   sections: readonly number[]
   maxPatchBytes: number
   maxTotalBytes: number
+  /** Only these, and what is below them. */
+  paths?: readonly TreePath[]
+  /** Default true. */
+  renames?: boolean
+  /** Lines around a change that are shown, too. Default 3. */
+  context?: number
+  ignoreWhitespace?: boolean
 }
 
 // What may be read beyond the bound to reach small patches behind large ones.
@@ -22,13 +29,23 @@ export async function readPatches(
   repo: OpenRepo,
   from: Oid,
   to: Oid,
-  { sections, maxPatchBytes, maxTotalBytes }: PatchRequest,
+  { sections, maxPatchBytes, maxTotalBytes, paths, ...show }: PatchRequest,
 ): Promise<(string | undefined)[]> {
   // Without -z, so that git quotes odd names and no name can look like the start of a section.
   await using process = await repo.start({
     verb: 'diff-tree',
-    options: ['-r', '-p', '--find-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+    options: [
+      '-r',
+      '-p',
+      `--unified=${show.context ?? 3}`,
+      (show.renames ?? true) ? '--find-renames' : '--no-renames',
+      show.ignoreWhitespace && '--ignore-all-space',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--no-color',
+    ],
     values: [from, to],
+    ...(paths && { paths }),
     config: diffConfig,
   })
   const patches: (string | undefined)[] = []
