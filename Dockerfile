@@ -15,10 +15,11 @@ COPY packages packages
 COPY LICENSE ./
 
 FROM debian:bookworm-slim
+# libatomic1 is for Node.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git tini \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git libatomic1 tini \
   && rm -rf /var/lib/apt/lists/*
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin trellis \
+RUN useradd --uid 10001 --home-dir /data --shell /usr/sbin/nologin trellis \
   && install -d -o trellis -g trellis -m 0700 /data
 WORKDIR /app
 COPY --from=build /app ./

@@ -62,6 +62,10 @@ async function copyInto(target: string, rest: string): Promise<void> {
     )
 }
 
+/** What apt itself is linked with. */
+const IN_EVERY_DEBIAN = ['libc6', 'libgcc-s1', 'libstdc++6']
+const noLibrariesHere = existsSync('/usr/bin/dpkg') ? false : 'only Debian knows which package has a library'
+
 const [build = [], image = []] = readStages()
 const textOf = (word: string) => image.find((each) => each.word === word)?.rest ?? ''
 const wordsOf = (word: string) => JSON.parse(textOf(word)) as string[]
@@ -116,6 +120,21 @@ describe('the image', () => {
     const { packages } = await readLock()
     for (const [path, { dev }] of Object.entries(packages))
       if (dev) assert.ok(!files.includes(path), `${path} is for development`)
+  })
+
+  it('installs what its Node is linked with', { skip: noLibrariesHere }, async () => {
+    const env = { PATH: process.env.PATH }
+    const { stdout } = await run('ldd', [join(made.app, 'node_modules/node/bin/node')], { env })
+    const files = [...stdout.matchAll(/=> (\S+)/g)].map(([, file = '']) => file)
+    assert.ok(files.length > 0, stdout)
+    // Whether below /lib or /usr/lib: only one of them is the one that Debian's packages name.
+    const owners = await run('dpkg', [
+      '-S',
+      ...files.map((file) => `*/${file.split('/').slice(-2).join('/')}`),
+    ])
+    const packages = owners.stdout.split('\n').flatMap((line) => /^([^:,]+):/.exec(line)?.[1] ?? [])
+    const installed = /apt-get install (.*?) &&/.exec(textOf('RUN'))?.[1]?.split(' ') ?? []
+    for (const name of packages) assert.ok([...IN_EVERY_DEBIAN, ...installed].includes(name), name)
   })
 
   it('starts, is found healthy, takes commands, and stops when it is told', async () => {
