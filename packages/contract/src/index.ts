@@ -1,3 +1,4 @@
+export * from './addresses.ts'
 export * from './agents.ts'
 export * from './contract.ts'
 export * from './credentials.ts'

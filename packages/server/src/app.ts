@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { startBackground } from './background/background.ts'
 import { openDatabase } from './db/database.ts'
 import { unreadableEnvelope } from './doors/api/envelope.ts'
+import { openConsole } from './doors/console/door.ts'
+import { CONSOLE_DIRECTORY } from './doors/console/files.ts'
 import { createDoors } from './doors/doors.ts'
 import { createAddressReader } from './doors/entry/client-address.ts'
 import { boundConnections } from './doors/http/connections.ts'
@@ -40,6 +42,8 @@ interface AppDeps {
   passwords?: Passwords
   /** What runs the modules of extensions. */
   runtimes?: FoundRuntimes
+  /** Where the console has been built to. */
+  consoleDirectory?: string
   /** Hold every answer against the contract. */
   checkOutput?: boolean
 }
@@ -150,7 +154,11 @@ export async function startApp(deps: AppDeps) {
   let stopping = false
   const isStopping = () => stopping
   const runtimesOff = runtimes.off.map(({ names, reason }) => `${names.join(' and ')}: ${reason}`)
-  server.open(doors.open({ ...base, services, handlers, runtimesOff, bounds, isStopping, checkOutput }))
+  const console = await openConsole(deps.consoleDirectory ?? CONSOLE_DIRECTORY)
+  if (!console)
+    log.warn('there is no console to show in browsers: make it with npm run build, then start again')
+  const opened = { ...base, services, handlers, runtimesOff, console, bounds, isStopping, checkOutput }
+  server.open(doors.open(opened))
   // No new callers and nothing new in the background, then what both stand on, the last made first.
   starting.defer(async () => {
     await Promise.all([closeGracefully(listener, shutdownMs), background.stop()])

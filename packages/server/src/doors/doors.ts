@@ -16,6 +16,7 @@ import { createApi, createApiFront } from './api/door.ts'
 import { createAskAuth } from './auth/asking.ts'
 import { createAuthDoor, createAuthFront } from './auth/door.ts'
 import { closed } from './closed.ts'
+import { ASSETS_PREFIX, type Console } from './console/door.ts'
 import { createAdmission } from './entry/admission.ts'
 import { type AuthenticatorDeps, createAuthenticator } from './entry/authenticate.ts'
 import { createCookie } from './entry/cookies.ts'
@@ -69,6 +70,8 @@ interface DoorsDeps {
   room: Room
   /** Which runtimes of extensions are off and why, in words for the operator. */
   runtimesOff: readonly string[]
+  /** What people see in a browser; undefined where it has not been built. */
+  console: Console | undefined
   /** Bounds that are no settings. */
   bounds: Limits['bounds']
   isStopping(): boolean
@@ -162,7 +165,8 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         cors,
         checkOutput: deps.checkOutput,
       })
-      const pages = createRouter({
+      const { console } = deps
+      const routes: Routes = {
         ...createDiscovery(baseUrl, config.anonymous),
         ...createAgentDoor({ ...services, rateLimit, baseUrl, enabled: config.anonymous }),
         'GET /login': counted(login.get),
@@ -196,7 +200,9 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           descriptorSchemas: services.descriptorSchemas,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),
-      })
+        ...(console && { 'GET /': counted(console.page), [`GET ${ASSETS_PREFIX}*`]: counted(console.asset) }),
+      }
+      const pages = createRouter(routes, console && counted(console.page))
       return [
         {
           ...fronts.transfers,

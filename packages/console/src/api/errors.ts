@@ -1,0 +1,67 @@
+/** What the server answered when it did not do what was asked. */
+export class ApiError extends Error {
+  readonly code: string
+  readonly status: number
+  readonly data: Record<string, unknown>
+  readonly requestId: string | null
+
+  constructor(told: {
+    code: string
+    status: number
+    message: string
+    data?: unknown
+    requestId: string | null
+  }) {
+    super(told.message)
+    this.name = 'ApiError'
+    this.code = told.code
+    this.status = told.status
+    this.data = typeof told.data === 'object' && told.data !== null ? { ...told.data } : {}
+    this.requestId = told.requestId
+  }
+}
+
+export const isApiError = (error: unknown, code?: string): error is ApiError =>
+  error instanceof ApiError && (code === undefined || error.code === code)
+
+/** Something that is not there, or that the caller may not see: nobody is told which. */
+export const isNotThere = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status === 404 || (error.status === 403 && error.data.reason === 'not_a_member'))
+
+/** Reads a failed answer, whoever sent it: a proxy in between may have. */
+export async function readError(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('x-request-id')
+  const { status } = response
+  const body: unknown = await response.json().catch(() => undefined)
+  if (isEnvelope(body)) return new ApiError({ ...body, status, requestId })
+  return new ApiError({ code: 'UNREADABLE', status, message: `The server answered ${status}`, requestId })
+}
+
+export const unreachable = (): ApiError =>
+  new ApiError({ code: 'UNREACHABLE', status: 0, message: 'The server cannot be reached', requestId: null })
+
+const isEnvelope = (body: unknown): body is { code: string; message: string; data?: unknown } =>
+  typeof body === 'object' && body !== null && 'code' in body && 'message' in body
+
+/** What happened, in a sentence. */
+export function titleOf(error: unknown): string {
+  return error instanceof Error && error.message ? error.message : 'Something went wrong'
+}
+
+/** What to do about it. */
+export function adviceOn(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'Load the page again. If it stays, tell whoever runs this server.'
+  const { issues } = error.data as { issues?: { path?: (string | number)[]; message: string }[] }
+  if (issues?.length) return issues.map(inWords).join(' ')
+  if (error.code === 'UNREACHABLE') return 'Look at your connection, then try again.'
+  if (error.status === 429) return 'Wait a moment, then try again.'
+  if (error.status === 403) return 'Ask an owner or admin of the organization.'
+  if (error.status === 404) return 'It may have been renamed or removed, or you may not see it.'
+  if (error.status === 409) return 'Somebody was quicker. Load the page again to see what is there now.'
+  if (error.status >= 500) return 'Try again. If it stays, give the request id to whoever runs this server.'
+  return 'Change what you sent, then try again.'
+}
+
+const inWords = ({ path = [], message }: { path?: (string | number)[]; message: string }): string =>
+  `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}.`

@@ -1,0 +1,43 @@
+import { queryOptions } from '@tanstack/react-query'
+import { readError } from './errors.ts'
+import { query } from './queries.ts'
+
+/** Who is calling, and in which organization: that which is named, or the person's own. */
+export const selfQuery = (org?: string) => query(org, (api) => api.credentials.self, {})
+
+/** All organizations the person can act in, as far as a menu shows them. */
+export const organizationsQuery = query(undefined, (api) => api.orgs.list, { limit: 100 })
+
+export interface Person {
+  id: string
+  name: string
+  email: string
+}
+
+/** The person who is signed in, with the name they gave. */
+export const personQuery = queryOptions({
+  queryKey: ['', 'auth/get-session'],
+  staleTime: 5 * 60_000,
+  queryFn: async ({ signal }): Promise<Person | null> => {
+    const response = await fetch('/api/auth/get-session', { signal })
+    if (!response.ok) throw await readError(response)
+    const session: { user: Person } | null = await response.json()
+    return session?.user ?? null
+  },
+})
+
+/** The pages that sign in are the server's own. */
+export function goToSignIn(): void {
+  const here = location.pathname + location.search
+  location.assign(`/login?return_to=${encodeURIComponent(here)}`)
+}
+
+export async function signOut(): Promise<void> {
+  const response = await fetch('/api/auth/sign-out', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  if (!response.ok) throw await readError(response)
+  location.assign('/login')
+}

@@ -1,0 +1,38 @@
+import { useParams, useRouter } from '@tanstack/react-router'
+import { query, queryClient } from '../api/queries.ts'
+import { useActingOrg, useTabs } from '../shell/places.ts'
+import { best, type Found, type Source } from './sources.ts'
+
+/** What can be found from everywhere: pages of where one is, and repositories. */
+export function useOwnSources(): Source[] {
+  const router = useRouter()
+  const { repo } = useParams({ strict: false })
+  const org = useActingOrg()
+  const tabs = useTabs(repo ? '/o/$org/$repo' : '/o/$org')
+  const pages: Found[] = tabs.map(({ to, label }) => ({
+    id: `page-${label}`,
+    label,
+    detail: repo ? `${org} / ${repo}` : org,
+    icon: 'open',
+    go: () => void router.navigate({ to, params: { org, repo } as never }),
+  }))
+  const home: Found = { id: 'page-home', label: 'Home', icon: 'back', go: '/' }
+  return [
+    { name: 'Repositories', find: (text) => findRepositories(org, text) },
+    { name: 'Pages', find: (text) => best(text, [...pages, home]) },
+  ]
+}
+
+async function findRepositories(org: string, text: string): Promise<Found[]> {
+  const { items } = await queryClient.ensureQueryData(query(org, (api) => api.repos.list, { limit: 100 }))
+  const all = items.map(
+    ({ name }): Found => ({
+      id: `repo-${name}`,
+      label: name,
+      detail: org,
+      icon: 'repository',
+      go: `/o/${org}/${name}`,
+    }),
+  )
+  return best(text, all)
+}

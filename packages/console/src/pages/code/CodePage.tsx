@@ -1,0 +1,13 @@
+import { useRepo } from '../../shell/places.ts'
+import { Page } from '../../ui/Page.tsx'
+import { EmptyRepository } from './EmptyRepository.tsx'
+
+/** The front of a repository. */
+export function CodePage() {
+  const { org, name } = useRepo()
+  return (
+    <Page title={`${org}/${name}`}>
+      <EmptyRepository />
+    </Page>
+  )
+}

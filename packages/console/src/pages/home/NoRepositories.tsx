@@ -1,0 +1,47 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { trellis } from '../../api/client.ts'
+import { useAction } from '../../api/queries.ts'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+
+/** An organization that has none: the first one is made right here. */
+export const NoRepositories = ({ org }: { org: string }) => (
+  <EmptyState title={`${org} has no repository yet`}>
+    <p>Make one, then push to it. Files in it can become programs that run here.</p>
+    <NewRepository org={org} />
+  </EmptyState>
+)
+
+function NewRepository({ org }: { org: string }) {
+  const [name, setName] = useState('')
+  const navigate = useNavigate()
+  const create = useAction((name: string) => trellis(org).repos.create({ name }), {
+    changes: { org, paths: ['repos/', 'events/'] },
+    onDone: ({ name }) => void navigate({ to: '/o/$org/$repo', params: { org, repo: name } }),
+  })
+  return (
+    <Form onSubmit={() => create.run(name)}>
+      <Field label="Name" hint="Lowercase letters, digits, dots, dashes and underscores.">
+        {(control) => (
+          <Input
+            {...control}
+            mono
+            required
+            maxLength={64}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <ActionProblem of={create} />
+      <FormActions>
+        <Button kind="first" type="submit" busy={create.busy}>
+          Create repository
+        </Button>
+      </FormActions>
+    </Form>
+  )
+}

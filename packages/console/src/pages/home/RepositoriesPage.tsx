@@ -1,0 +1,12 @@
+import { useOrg } from '../../shell/places.ts'
+import { Page } from '../../ui/Page.tsx'
+import { Repositories } from './Repositories.tsx'
+
+export function RepositoriesPage() {
+  const { org, organization } = useOrg()
+  return (
+    <Page title={organization.name}>
+      <Repositories org={org} />
+    </Page>
+  )
+}

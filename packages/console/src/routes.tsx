@@ -1,0 +1,93 @@
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { isApiError, isNotThere } from './api/errors.ts'
+import { queryClient } from './api/queries.ts'
+import { goToSignIn, organizationsQuery, personQuery, selfQuery } from './api/session.ts'
+import { NothingHere, OrgLayout, RepoLayout } from './shell/Layouts.tsx'
+import { orgQuery, repoQuery } from './shell/places.ts'
+import { rewrite } from './shell/rewrite.ts'
+import { Shell, Waiting } from './shell/Shell.tsx'
+import { PageProblem } from './ui/Problem.tsx'
+
+// The table of all addresses. To the router an organization is at /o/{org}; people see /{org} (shell/rewrite.ts).
+// A page is one entry here and one file in pages/; `tab` puts it among the tabs of its layout, and `key` after `g`.
+
+const root = createRootRouteWithContext()({
+  component: Shell,
+  loader: () =>
+    Promise.all(
+      [selfQuery(), personQuery, organizationsQuery].map((known) =>
+        queryClient.ensureQueryData(known as never),
+      ),
+    ),
+  onError: (error) => {
+    if (isApiError(error, 'UNAUTHENTICATED')) goToSignIn()
+  },
+})
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/home/HomePage.tsx'), 'HomePage'),
+})
+
+// An organization: /{org}/…
+const org = createRoute({ getParentRoute: () => root, path: '/o/$org' })
+const orgPages = createRoute({
+  getParentRoute: () => org,
+  id: 'pages',
+  component: OrgLayout,
+  loader: ({ params }: { params: { org: string } }) => queryClient.ensureQueryData(orgQuery(params.org)),
+})
+const repositories = createRoute({
+  getParentRoute: () => orgPages,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/home/RepositoriesPage.tsx'), 'RepositoriesPage'),
+  staticData: { tab: { label: 'Repositories', key: 'r' } },
+})
+
+// A repository: /{org}/{repo}/…
+const repo = createRoute({
+  getParentRoute: () => org,
+  path: '/$repo',
+  component: RepoLayout,
+  loader: ({ params }) => queryClient.ensureQueryData(repoQuery(params.org, params.repo)),
+})
+const code = createRoute({
+  getParentRoute: () => repo,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/code/CodePage.tsx'), 'CodePage'),
+  staticData: { tab: { label: 'Code', key: 'c' } },
+})
+
+const routeTree = root.addChildren([
+  home,
+  org.addChildren([orgPages.addChildren([repositories]), repo.addChildren([code])]),
+])
+
+export const router = createRouter({
+  routeTree,
+  rewrite,
+  defaultPreload: 'intent',
+  // What is fresh is the queries' to know.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => (isNotThere(error) ? <NothingHere /> : <PageProblem error={error} />),
+  defaultNotFoundComponent: NothingHere,
+  defaultPendingComponent: Waiting,
+  defaultPendingMs: 150,
+  defaultPendingMinMs: 0,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+  interface StaticDataRouteOption {
+    tab?: { label: string; key: string }
+  }
+}

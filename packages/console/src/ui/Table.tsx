@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import styles from './Table.module.css'
+
+interface TableProps {
+  /** What the rows are, for those who listen. */
+  label: string
+  /** The words at the heads of the columns; those of numbers stand at the right. */
+  columns: readonly (string | { head: string; kind: 'number' | 'narrow' | 'wide' })[]
+  /** `<tr>` of as many `<td>`. */
+  children: ReactNode
+}
+
+export const Table = ({ label, columns, children }: TableProps) => (
+  // On a phone it is wider than the page: then it can be scrolled, also with the keyboard.
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
+  <section className={styles.frame} aria-label={label} tabIndex={0}>
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          {columns.map((column) => {
+            const { head, kind } = typeof column === 'string' ? { head: column, kind: undefined } : column
+            return (
+              <th key={head} scope="col" className={kind && styles[kind]}>
+                {head}
+              </th>
+            )
+          })}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </section>
+)

@@ -1,0 +1,67 @@
+import type { Route } from '../http/door.ts'
+import { type Exchange, send } from '../http/exchange.ts'
+import { notFound } from '../http/failure.ts'
+import { type ConsoleFile, readConsole } from './files.ts'
+
+/** Scripts, styles, fonts and answers of our own, and nothing from anywhere else. */
+const POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'",
+  "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join('; ')
+
+const INDEX = '/index.html'
+export const ASSETS_PREFIX = '/assets/'
+
+export interface Console {
+  /** What the page is made of, at `/assets/`. */
+  asset: Route
+  /** The page itself, wherever a browser goes that nothing else is at; for all others there is nothing. */
+  page: Route
+}
+
+/** The console as it has been built into a directory; undefined where it has not. */
+export async function openConsole(directory: string): Promise<Console | undefined> {
+  const files = await readConsole(directory)
+  const index = files.get(INDEX)
+  if (!index) return undefined
+  return {
+    asset(exchange) {
+      const file = files.get(exchange.path)
+      if (!file) throw notFound()
+      sendFile(exchange, file)
+    },
+    page(exchange) {
+      if (!isVisit(exchange)) throw notFound()
+      // What comes after it may be a secret that was mistyped.
+      exchange.route = '/*'
+      sendFile(exchange, index)
+    },
+  }
+}
+
+/** Somebody goes there with a browser. Programs that ask for what is not there are to be told. */
+const isVisit = ({ request: { method, headers } }: Exchange): boolean =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
+
+function sendFile(exchange: Exchange, { type, etag, isLasting, ...forms }: ConsoleFile): void {
+  const { headers } = exchange.request
+  const shared = {
+    'content-security-policy': POLICY,
+    // Forms and the pages that sign in look at where one comes from.
+    'referrer-policy': 'same-origin',
+    'cache-control': isLasting ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag,
+    vary: 'accept-encoding',
+  }
+  if (headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) {
+    send(exchange, 304, type, '', shared)
+    return
+  }
+  const encoding = (['br', 'gzip'] as const).find((form) => forms[form] && accepts(headers, form))
+  const body = (encoding && forms[encoding]) ?? forms.plain
+  send(exchange, 200, type, body, { ...shared, ...(encoding && { 'content-encoding': encoding }) })
+}
+
+/** A form that is named, and not with a weight of nothing. */
+const accepts = (headers: Exchange['request']['headers'], form: string): boolean =>
+  new RegExp(`\\b${form}\\b(?!\\s*;\\s*q=0(\\.0*)?(\\s|,|$))`).test(String(headers['accept-encoding'] ?? ''))
