@@ -7,6 +7,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { isApiError } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { listenForShortcuts } from './keys/shortcuts.ts'
 import { router } from './routes.tsx'
@@ -15,7 +16,11 @@ const place = document.getElementById('root')
 if (!place) throw new Error('index.html has no place for the console')
 
 listenForShortcuts()
-createRoot(place).render(
+// Boundaries show it. What is no answer of the server is a fault of ours: that belongs to the console of the browser.
+const onCaughtError = (error: unknown) => {
+  if (!isApiError(error)) reportError(error)
+}
+createRoot(place, { onCaughtError }).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>

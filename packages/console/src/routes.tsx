@@ -6,7 +6,7 @@ import {
 } from '@tanstack/react-router'
 import { isApiError, isNotThere } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
-import { goToSignIn, organizationsQuery, personQuery, selfQuery } from './api/session.ts'
+import { organizationsQuery, personQuery, selfQuery } from './api/session.ts'
 import { NothingHere, OrgLayout, RepoLayout } from './shell/Layouts.tsx'
 import { orgQuery, repoQuery } from './shell/places.ts'
 import { rewrite } from './shell/rewrite.ts'
@@ -16,18 +16,7 @@ import { PageProblem } from './ui/Problem.tsx'
 // The table of all addresses. To the router an organization is at /o/{org}; people see /{org} (shell/rewrite.ts).
 // A page is one entry here and one file in pages/; `tab` puts it among the tabs of its layout, and `key` after `g`.
 
-const root = createRootRouteWithContext()({
-  component: Shell,
-  loader: () =>
-    Promise.all(
-      [selfQuery(), personQuery, organizationsQuery].map((known) =>
-        queryClient.ensureQueryData(known as never),
-      ),
-    ),
-  onError: (error) => {
-    if (isApiError(error, 'UNAUTHENTICATED')) goToSignIn()
-  },
-})
+const root = createRootRouteWithContext()({ component: Shell, loader: loadShell })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -63,6 +52,17 @@ const code = createRoute({
   component: lazyRouteComponent(() => import('./pages/code/CodePage.tsx'), 'CodePage'),
   staticData: { tab: { label: 'Code', key: 'c' } },
 })
+
+/** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
+async function loadShell(): Promise<void> {
+  const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
+    queryClient.ensureQueryData(options as never),
+  )
+  await Promise.all(known).catch((error) => {
+    if (isApiError(error, 'UNAUTHENTICATED')) return new Promise(() => {})
+    throw error
+  })
+}
 
 const routeTree = root.addChildren([
   home,

@@ -1,5 +1,7 @@
 import {
   infiniteQueryOptions,
+  MutationCache,
+  QueryCache,
   QueryClient,
   queryOptions,
   useInfiniteQuery,
@@ -8,7 +10,8 @@ import {
 } from '@tanstack/react-query'
 import { toast } from '../ui/Toast.tsx'
 import { type Api, pathOf, trellis } from './client.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isApiError } from './errors.ts'
+import { goToSignIn } from './sign-in.ts'
 
 /** As the contract's client has it. */
 type Operation<Input, Output> = (input: Input, options?: { signal?: AbortSignal }) => Promise<Output>
@@ -17,7 +20,14 @@ interface Listed<Item> {
   nextCursor: string | null
 }
 
+/** A session may end at any moment: then the next answer says so. */
+const onError = (error: unknown): void => {
+  if (isApiError(error, 'UNAUTHENTICATED')) goToSignIn()
+}
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

@@ -26,12 +26,6 @@ export const personQuery = queryOptions({
   },
 })
 
-/** The pages that sign in are the server's own. */
-export function goToSignIn(): void {
-  const here = location.pathname + location.search
-  location.assign(`/login?return_to=${encodeURIComponent(here)}`)
-}
-
 export async function signOut(): Promise<void> {
   const response = await fetch('/api/auth/sign-out', {
     method: 'POST',

@@ -15,10 +15,10 @@ export function OrgLayout() {
   return (
     <>
       <div className={styles.head}>
-        <h1 className={styles.name}>
+        <p className={styles.name}>
           {organization.name}
           {organization.frozen && <Tag tone="warned">frozen</Tag>}
-        </h1>
+        </p>
         <TabRow label="Organization" tabs={tabs} params={{ org }} />
       </div>
       <Outlet />

@@ -37,10 +37,12 @@ export function TopBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () 
           </>
         )}
       </nav>
-      <button type="button" className={styles.search} onClick={onSearch} aria-label="Search and go anywhere">
+      <button type="button" className={styles.search} onClick={onSearch}>
         <Icon name="search" />
-        <span>Search</span>
-        <Kbd keys={`${modKey} K`} />
+        <span className={styles.word}>Search</span>
+        <span className={styles.keys} aria-hidden="true">
+          <Kbd keys={`${modKey} K`} />
+        </span>
       </button>
       <AccountMenu onHelp={onHelp} />
     </header>

@@ -3,13 +3,17 @@ import { useParams, useRouter } from '@tanstack/react-router'
 import { rememberedOrganization } from '../api/acting.ts'
 import { trellis } from '../api/client.ts'
 import { query } from '../api/queries.ts'
-import { selfQuery } from '../api/session.ts'
+import { organizationsQuery, selfQuery } from '../api/session.ts'
 
 /** The organization that is acted in: that of the address, the last one, or the person's own. */
 export function useActingOrg(): string {
   const { org } = useParams({ strict: false })
   const { data: self } = useSuspenseQuery(selfQuery())
-  return org ?? rememberedOrganization() ?? self.organization.slug
+  const { data: all } = useSuspenseQuery(organizationsQuery)
+  if (org) return org
+  const last = rememberedOrganization()
+  // It may be gone, or somebody else's who signed in here.
+  return all.items.find(({ slug }) => slug === last)?.slug ?? self.organization.slug
 }
 
 export const orgQuery = (org: string) => query(org, (api) => api.orgs.get, { orgSlug: org })

@@ -7,6 +7,7 @@ export function CodePage() {
   const { org, name } = useRepo()
   return (
     <Page title={`${org}/${name}`}>
+      <h1 className="heard">{name}</h1>
       <EmptyRepository />
     </Page>
   )

@@ -28,13 +28,15 @@ export function Repositories({ org }: { org: string }) {
   if (list.items.length === 0) return <NoRepositories org={org} />
   return (
     <section className={styles.repositories} aria-label="Repositories">
-      <Input
-        type="search"
-        aria-label="Find a repository"
-        placeholder="Find a repository…"
-        value={wanted}
-        onChange={(event) => setWanted(event.target.value)}
-      />
+      <div className={styles.find}>
+        <Input
+          type="search"
+          aria-label="Find a repository"
+          placeholder="Find a repository…"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      </div>
       {found.length === 0 && !list.hasMore ? (
         <EmptyState title={`No repository is called like “${wanted}”`} />
       ) : (

@@ -6,6 +6,7 @@ export function RepositoriesPage() {
   const { org, organization } = useOrg()
   return (
     <Page title={organization.name}>
+      <h1 className="heard">Repositories</h1>
       <Repositories org={org} />
     </Page>
   )
