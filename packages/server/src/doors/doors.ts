@@ -198,9 +198,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           problems: services.survey.problems,
           runtimesOff: deps.runtimesOff,
           descriptorSchemas: services.descriptorSchemas,
+          console,
           metrics: createMetricsPage(registry, config.metricsToken),
         }),
-        ...(console && { 'GET /': counted(console.page), [`GET ${ASSETS_PREFIX}*`]: counted(console.asset) }),
+        ...(console && { [`GET ${ASSETS_PREFIX}*`]: counted(console.asset) }),
       }
       const pages = createRouter(routes, console && counted(console.page))
       return [
@@ -217,7 +218,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           ...fronts.auth,
           handle: createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit: json }),
         },
-        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors }) },
+        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors, console }) },
         { ...fronts.pages, handle: pages },
       ]
     },

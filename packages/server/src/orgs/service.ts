@@ -19,7 +19,7 @@ import { Fault, forbidden } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Db, Tx } from '../schema.ts'
 import { byAnySlug, findCurrentSlug, leaveSlug, takeSlug } from './slug-store.ts'
-import { personalSlug, randomSlugPart } from './slugs.ts'
+import { personalSlug, randomSlugPart, requireFreeSlug } from './slugs.ts'
 import * as store from './store.ts'
 
 interface OrgsDeps {
@@ -207,6 +207,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
     async create(caller: Caller, input: { slug: string; name?: string | undefined }): Promise<Organization> {
       // Not a matter of the role in any organization: whoever may speak for a person may found one for them.
       requireScope(caller, 'org:admin')
+      requireFreeSlug(input.slug)
       return database.transact(async (tx) => {
         const owned = await store.countOwned(tx, caller.actor.id)
         if (owned >= limits.orgsPerUser)
@@ -256,6 +257,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       const { org, inside } = await open(caller, input.orgSlug, 'org:admin')
       // These break every remote, or every push.
       if (input.slug !== undefined || input.frozen !== undefined) requireOwner(inside)
+      if (input.slug !== undefined && input.slug !== org.slug) requireFreeSlug(input.slug)
       // What is not given stays out of the statement: somebody else may be changing it.
       const changes = {
         slug: input.slug,

@@ -56,7 +56,13 @@ export async function startTestApp(
     passwords = cheapPasswords,
     runtimes,
     onLogged,
-  }: { passwords?: Passwords; runtimes?: Runtimes; onLogged?: (lines: string) => void } = {},
+    consoleDirectory,
+  }: {
+    passwords?: Passwords
+    runtimes?: Runtimes
+    onLogged?: (lines: string) => void
+    consoleDirectory?: string
+  } = {},
 ): Promise<TestApp> {
   await using starting = new AsyncDisposableStack()
   const directory = starting.use(await mkdtempDisposable(join(tmpdir(), 'trellis-data-')))
@@ -83,6 +89,7 @@ export async function startTestApp(
     clock: now,
     stopwatch: () => performance.now() + passed,
     passwords,
+    ...(consoleDirectory && { consoleDirectory }),
     ...(runtimes && {
       runtimes: {
         names: new Set(Object.keys(runtimes) as RuntimeName[]),

@@ -1,3 +1,4 @@
+import { RESERVED_SLUGS } from '@trellis/contract'
 import type { Route } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { notFound } from '../http/failure.ts'
@@ -13,6 +14,8 @@ const INDEX = '/index.html'
 export const ASSETS_PREFIX = '/assets/'
 
 export interface Console {
+  /** Whether somebody goes there with a browser. Programs that ask for what is not there are to be told. */
+  isVisit(exchange: Exchange): boolean
   /** What the page is made of, at `/assets/`. */
   asset: Route
   /** The page itself, wherever a browser goes that nothing else is at; for all others there is nothing. */
@@ -25,6 +28,7 @@ export async function openConsole(directory: string): Promise<Console | undefine
   const index = files.get(INDEX)
   if (!index) return undefined
   return {
+    isVisit,
     asset(exchange) {
       const file = files.get(exchange.path)
       if (!file) throw notFound()
@@ -39,7 +43,10 @@ export async function openConsole(directory: string): Promise<Console | undefine
   }
 }
 
-/** Somebody goes there with a browser. Programs that ask for what is not there are to be told. */
+/** Where a repository is in the console. An organization that is called like a page of the server has another address. */
+export const pageOfRepo = (org: string, name: string): string =>
+  `${RESERVED_SLUGS.has(org) ? '/o' : ''}/${org}/${name}`
+
 const isVisit = ({ request: { method, headers } }: Exchange): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 

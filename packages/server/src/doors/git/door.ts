@@ -11,6 +11,7 @@ import { Fault } from '../../platform/fault.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Cors } from '../api/cors.ts'
+import { type Console, pageOfRepo } from '../console/door.ts'
 import type { Admission } from '../entry/admission.ts'
 import { ClientGone, hasArrived, takeArrived } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
@@ -23,6 +24,7 @@ import {
   withDirections,
   wrongMethod,
 } from '../http/failure.ts'
+import { redirect } from '../pages/layout.ts'
 import { isForLfs, noLfs, refuseLfs } from './lfs.ts'
 import { drained } from './patience.ts'
 
@@ -32,6 +34,8 @@ export interface GitDoorDeps {
   repos: ReposService
   fetches: FetchService
   pushes: PushService
+  /** Where people see what git clones. */
+  console: Console | undefined
 }
 
 const IDLE_MS = 10 * 60_000
@@ -40,6 +44,8 @@ const GIT_PREFIX = '/git/'
 
 const PATH =
   /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+/** What people copy out of a terminal, and open. */
+const CLONE_ADDRESS = /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/?$/
 const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
 
 /** Git shows its user plain text, and nothing else. */
@@ -60,10 +66,16 @@ export const createGitFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors 
 })
 
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
-export function createGitDoor({ admission, cors, repos, fetches, pushes }: GitDoorDeps): Door['handle'] {
+export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
+  const { admission, cors, repos, fetches, pushes, console } = deps
   return async (exchange) => {
     const { request, response, path, query } = exchange
     exchange.route = '/git'
+    const [, ofOrg, ofName] = CLONE_ADDRESS.exec(path) ?? []
+    if (ofOrg && ofName && console?.isVisit(exchange)) {
+      admission.countStranger(exchange)
+      return redirect(exchange, pageOfRepo(ofOrg, ofName))
+    }
     const cross = cors.headers(exchange)
     if (cross && cors.preflight(exchange, cross, 'GET, POST')) return
     const caller = await admission.admit(exchange, { basic: true })

@@ -1,4 +1,5 @@
 import type { PublishedSchemas } from '../../extensions/published-schemas.ts'
+import type { Console } from '../console/door.ts'
 import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
 import { createApiDocuments } from './documents.ts'
@@ -18,6 +19,8 @@ interface PageRoutesDeps {
   /** Which runtimes of extensions are off and why, in words for the operator. */
   runtimesOff: readonly string[]
   metrics: Route
+  /** What people begin with; programs begin at the reference, and so do people where there is none. */
+  console: Console | undefined
   /** Of the files that declare extensions and webhooks, for editors. */
   descriptorSchemas: PublishedSchemas
 }
@@ -29,11 +32,14 @@ const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-contro
 
 /** Everything that is read with GET at a path of its own. */
 export function createPageRoutes(deps: PageRoutesDeps): Routes {
-  const { baseUrl, limits, whyUnready, problems, runtimesOff, metrics, descriptorSchemas } = deps
+  const { baseUrl, limits, whyUnready, problems, runtimesOff, metrics, console, descriptorSchemas } = deps
   const documents = createApiDocuments(baseUrl)
 
   return {
-    'GET /': (exchange) => send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
+    'GET /': (exchange) =>
+      console?.isVisit(exchange)
+        ? console.page(exchange)
+        : send(exchange, 302, 'text/plain; charset=utf-8', '', { location: '/reference' }),
     'GET /healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     'GET /readyz': async (exchange) => {
       const found = problems()
