@@ -6,12 +6,14 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/console/package.json packages/console/
 COPY packages/contract/package.json packages/contract/
 COPY packages/extension/package.json packages/extension/
 COPY packages/server/package.json packages/server/
 # Brings the Node that Trellis runs on, as everywhere else, and a second copy of it with its headers, which goes.
 RUN npm ci --omit=dev && rm -rf node_modules/node/node_modules
 COPY packages packages
+RUN npm run build
 COPY LICENSE ./
 
 FROM debian:bookworm-slim

@@ -156,6 +156,8 @@ describe('the image', () => {
       assert.equal(await ended(start(check, env)), 0, 'it runs')
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
       assert.equal(answer.status, 200)
+      const page = await fetch(`http://127.0.0.1:${port}/`, { headers: { accept: 'text/html' } })
+      assert.match(await page.text(), /<div id="root">/, 'the console was built')
       assert.equal((await stat(made.data)).mode & 0o777, 0o700)
       assert.equal(await ended(start(['node', 'packages/server/src/admin.ts', 'users', 'list'], env)), 0)
     } finally {
@@ -194,7 +196,7 @@ async function npmFor(app: string): Promise<string> {
     `mkdir -p '${join(app, path, '..')}'`,
     `cp -al '${join(root, path)}' '${join(app, path)}' 2> /dev/null || cp -a '${join(root, path)}' '${join(app, path)}'`,
   ])
-  const links = ['contract', 'extension', 'server'].map(
+  const links = ['console', 'contract', 'extension', 'server'].map(
     (name) => `ln -s ../../packages/${name} ${app}/node_modules/@trellis/${name}`,
   )
   await run('/bin/sh', [
@@ -202,7 +204,7 @@ async function npmFor(app: string): Promise<string> {
     [...lines, `mkdir -p ${app}/node_modules/@trellis ${app}/node_modules/.bin`, ...links].join('\n'),
   ])
   await symlink('../node/bin/node', join(app, 'node_modules/.bin/node'))
-  return `npm() { test "$*" = 'ci --omit=dev'; }`
+  return `npm() { case "$*" in 'ci --omit=dev') ;; 'run build') PATH=node_modules/.bin:$PATH node packages/console/build.ts ;; *) false ;; esac; }`
 }
 
 interface Lock {
