@@ -13,8 +13,8 @@ COPY packages/server/package.json packages/server/
 # Brings the Node that Trellis runs on, as everywhere else, and a second copy of it with its headers, which goes.
 RUN npm ci --omit=dev && rm -rf node_modules/node/node_modules
 COPY packages packages
+COPY LICENSE tsconfig.json ./
 RUN npm run build
-COPY LICENSE ./
 
 FROM debian:bookworm-slim
 # libatomic1 is for Node.

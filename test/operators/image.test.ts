@@ -77,10 +77,10 @@ describe('the image', () => {
     stack.defer(() => rm(scratch, { recursive: true, force: true }))
     const app = join(scratch, 'app')
     await mkdir(app)
+    const npm = await npmFor(app)
     for (const { word, rest } of build) {
       if (word === 'COPY') await copyInto(app, rest)
-      if (word === 'RUN')
-        await run('/bin/sh', ['-c', `${await npmFor(app)}\n${rest}`], { cwd: app, env: npmEnv() })
+      if (word === 'RUN') await run('/bin/sh', ['-c', `${npm}\n${rest}`], { cwd: app, env: npmEnv() })
     }
     return { app, data: join(scratch, 'data') }
   })
