@@ -307,3 +307,50 @@ describe('git/mergePreview', () => {
       })
   })
 })
+
+describe('git/files', () => {
+  const name = 'found'
+  let client: Client
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    const stream = [`commit refs/heads/wide\ncommitter Ann <a@b.c> 1800000000 +0000\ndata 2\nx\n`]
+    for (let i = 0; i < 3000; i++) stream.push(`M 100644 inline d${i}/f${i}\ndata 2\nx\n`)
+    stream.push(`M 160000 ${ABSENT} submodule\n`)
+    await client.feed(stream.join('\n'), 'fast-import', '--quiet')
+    await client.commit({ 'dir/größe.txt': '1', 'dir/sub/File.ts': '2' })
+    await client.run('push', '-q', host.remote(name), 'main', 'wide')
+  })
+  const find = (input: object = {}) => host.ok('git/files', { name, ...input })
+
+  it('lists all paths, page by page, of few files and of many', async () => {
+    for (const ref of ['main', 'wide']) {
+      const wanted = (await client.run('-c', 'core.quotePath=false', 'ls-tree', '-r', '--name-only', ref))
+        .split('\n')
+        .filter((path) => path !== 'submodule')
+      const seen: string[] = []
+      let cursor: string | null = null
+      do {
+        const page = await find({ ref, limit: ref === 'main' ? 4 : 1000, ...(cursor && { cursor }) })
+        assert.deepEqual(
+          [page.commit, page.total, page.truncated],
+          [await client.rev(ref), wanted.length, false],
+        )
+        seen.push(...page.paths)
+        cursor = page.nextCursor
+      } while (cursor)
+      assert.deepEqual(seen, wanted)
+    }
+  })
+
+  it('finds files by parts of their names, the best first', async () => {
+    assert.deepEqual((await find({ query: 'file.ts' })).paths, ['dir/sub/File.ts'])
+    assert.deepEqual((await find({ query: 'größe dir' })).paths, ['dir/größe.txt'])
+    const { paths, truncated, nextCursor } = await find({ ref: 'wide', query: 'f299', limit: 5 })
+    assert.deepEqual(paths, ['d299/f299', 'd2990/f2990', 'd2991/f2991', 'd2992/f2992', 'd2993/f2993'])
+    assert.deepEqual([truncated, nextCursor], [true, null])
+    assertFault(await host.call('git/files', { name, ref: 'nothing' }), 'GIT_OBJECT_NOT_FOUND', {
+      name,
+      object: 'nothing',
+    })
+  })
+})

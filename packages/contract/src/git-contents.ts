@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CommitSummary } from './git-commits.ts'
 import { Oid, RepoName, Revision } from './names.ts'
 import { operation } from './operation.ts'
-import { NextCursor, Page } from './paging.ts'
+import { NextCursor, Page, pageLimit } from './paging.ts'
 
 export const TreeEntry = z.object({
   name: z.string().meta({ examples: ['hello.ts'] }),
@@ -100,3 +100,39 @@ export const blobs = {
       }),
     ),
 }
+
+export const files = operation('/git/files', {
+  summary: 'Find files by name, or list the paths of all',
+  tag,
+  needs: 'repo:read',
+  errors,
+})
+  .input(
+    Page.extend({
+      name: RepoName,
+      ref: At,
+      query: z
+        .string()
+        .max(256)
+        .optional()
+        .meta({
+          description:
+            'Words that are all in the path, in any case; a single one may be spread over it. All paths, page by page, when left out.',
+          examples: ['hello'],
+        }),
+      limit: pageLimit(1000, 100),
+    }),
+  )
+  .output(
+    z.object({
+      commit: Oid.describe('What the revision stood for.'),
+      paths: z
+        .array(z.string())
+        .describe('The best matches first; without a query in the order of the tree.'),
+      total: z.int().describe('How many files there are to find.'),
+      truncated: z
+        .boolean()
+        .describe('More match than are listed, or there are more files than are looked at.'),
+      nextCursor: NextCursor,
+    }),
+  )

@@ -1,6 +1,6 @@
 import { commits, merge, mergePreview } from './git-commits.ts'
 import { compare, diff } from './git-compare.ts'
-import { blobs, trees } from './git-contents.ts'
+import { blobs, files, trees } from './git-contents.ts'
 import { branches, refs, tags } from './git-refs.ts'
 
 export const git: {
@@ -10,8 +10,9 @@ export const git: {
   commits: typeof commits
   trees: typeof trees
   blobs: typeof blobs
+  files: typeof files
   compare: typeof compare
   diff: typeof diff
   merge: typeof merge
   mergePreview: typeof mergePreview
-} = { refs, branches, tags, commits, trees, blobs, compare, diff, merge, mergePreview }
+} = { refs, branches, tags, commits, trees, blobs, files, compare, diff, merge, mergePreview }

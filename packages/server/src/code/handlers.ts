@@ -4,6 +4,7 @@ import type { BranchesService } from './branches.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
 import type { DiffsService } from './diffs.ts'
+import type { FilesService } from './files.ts'
 import type { ForksService } from './forks.ts'
 import type { ImportsService } from './imports.ts'
 import type { LastChangesService } from './last-changes.ts'
@@ -19,6 +20,7 @@ interface GitServices {
   browse: BrowseService
   lastChanges: LastChangesService
   diffs: DiffsService
+  files: FilesService
   mergePreviews: MergePreviewsService
 }
 
@@ -54,6 +56,7 @@ export const gitHandlers = ({
     lastChanges: (input, { caller, signal }) => looking.lastChanges.list(caller, input, signal),
   },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
+  files: (input, { caller, signal }) => looking.files.find(caller, input, signal),
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   diff: (input, { caller, signal }) => looking.diffs.read(caller, input, signal),
   mergePreview: (input, { caller, signal }) => looking.mergePreviews.preview(caller, input, signal),

@@ -21,6 +21,7 @@ import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createDiffsService } from './diffs.ts'
 import { createFetchService } from './fetch.ts'
+import { createFilesService } from './files.ts'
 import { createForksService } from './forks.ts'
 import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
@@ -174,6 +175,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         browse,
         lastChanges: createLastChangesService(looking),
         diffs: createDiffsService(looking),
+        files: createFilesService(looking),
         mergePreviews: createMergePreviewsService(looking),
       }),
       rules: rulesHandlers(createRulesService(needs)),
