@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertFault, createSqlite } from '@trellis/server/testing'
+import { assertFault, assertInvalid, createSqlite } from '@trellis/server/testing'
 import { type Client, useHost } from './harness.ts'
 
 const ABSENT = 'a'.repeat(40)
@@ -352,5 +352,80 @@ describe('git/files', () => {
       name,
       object: 'nothing',
     })
+  })
+})
+
+describe('git/blame', () => {
+  const name = 'blamed'
+  const ODD = 'tab\tand "quote"'
+  let client: Client
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `${i}\n`).join('')
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.commit({ [ODD]: lines(20), long: lines(2500), binary: 'a\0b', empty: '' }, 'Begin')
+    await client.run('mv', ODD, 'plain')
+    await client.commit({}, 'Move')
+    await client.commit({ plain: lines(20).replace('7\n8\n', 'seven\neight\n') }, 'Say it in words')
+    await client.run('push', '-q', host.remote(name), 'main')
+  })
+  const read = (input: object) => host.ok('git/blame', { name, ...input })
+
+  it('tells where each line comes from, through renames', async () => {
+    const found = await read({ path: 'plain' })
+    const [begun, worded] = [await client.rev('main~2'), await client.rev('main')]
+    assert.deepEqual([found.commit, found.lines, found.nextLine], [worded, 20, null])
+    assert.equal(found.oid, await client.rev('main:plain'))
+    assert.deepEqual(found.ranges, [
+      { startLine: 1, endLine: 7, commit: begun, originalPath: ODD, originalLine: 1 },
+      { startLine: 8, endLine: 9, commit: worded, originalPath: 'plain', originalLine: 8 },
+      { startLine: 10, endLine: 20, commit: begun, originalPath: ODD, originalLine: 10 },
+    ])
+    assert.deepEqual(
+      found.commits
+        .map((commit: { oid: string; summary: string }) => [commit.oid, commit.summary])
+        .toSorted(),
+      [
+        [begun, 'Begin'],
+        [worded, 'Say it in words'],
+      ].toSorted(),
+    )
+    assert.deepEqual(await read({ path: 'plain' }), found)
+    const before = await read({ path: 'plain', ref: await client.rev('main~1'), startLine: 3, endLine: 8 })
+    assert.deepEqual(before.ranges, [
+      { startLine: 3, endLine: 8, commit: begun, originalPath: ODD, originalLine: 3 },
+    ])
+  })
+
+  it('goes through a long file in pieces', async () => {
+    const ends: [number, number | null][] = []
+    for (let next: number | null = 1; next !== null; ) {
+      const page: { ranges: { endLine: number }[]; nextLine: number | null } = await read({
+        path: 'long',
+        startLine: next,
+      })
+      ends.push([page.ranges.at(-1)?.endLine ?? 0, page.nextLine])
+      next = page.nextLine
+    }
+    assert.deepEqual(ends, [
+      [1000, 1001],
+      [2000, 2001],
+      [2500, null],
+    ])
+    assert.deepEqual((await read({ path: 'long', startLine: 2501 })).ranges, [])
+    assert.deepEqual((await read({ path: 'empty' })).ranges, [])
+  })
+
+  it('says in words what it does not do', async () => {
+    const call = (input: object) => host.call('git/blame', { name, ...input })
+    assertInvalid(await call({ path: 'binary' }), ['path'])
+    assertInvalid(await call({ path: '../x' }), ['path'])
+    assertInvalid(await call({ path: 'plain', startLine: 4, endLine: 3 }), ['endLine'])
+    for (const object of ['nowhere', 'plain/x'])
+      assertFault(await call({ path: object }), 'GIT_OBJECT_NOT_FOUND', { name, object })
+    const blob = 'x'.repeat(3 * 1024 * 1024)
+    await client.commit({ large: blob })
+    await client.run('push', '-q', host.remote(name), 'main:large')
+    const { status, body } = await call({ path: 'large', ref: 'large' })
+    assert.deepEqual([status, body.code, body.data.observed], [413, 'PAYLOAD_TOO_LARGE', blob.length])
   })
 })

@@ -1,3 +1,4 @@
+import { blame } from './git-blame.ts'
 import { commits, merge, mergePreview } from './git-commits.ts'
 import { compare, diff } from './git-compare.ts'
 import { blobs, files, trees } from './git-contents.ts'
@@ -11,8 +12,9 @@ export const git: {
   trees: typeof trees
   blobs: typeof blobs
   files: typeof files
+  blame: typeof blame
   compare: typeof compare
   diff: typeof diff
   merge: typeof merge
   mergePreview: typeof mergePreview
-} = { refs, branches, tags, commits, trees, blobs, files, compare, diff, merge, mergePreview }
+} = { refs, branches, tags, commits, trees, blobs, files, blame, compare, diff, merge, mergePreview }

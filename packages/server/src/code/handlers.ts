@@ -1,5 +1,6 @@
 import type { Handlers } from '../operations/handlers.ts'
 import { afresh } from './afresh.ts'
+import type { BlamesService } from './blames.ts'
 import type { BranchesService } from './branches.ts'
 import type { BrowseService } from './browse.ts'
 import type { CommitsService } from './commits.ts'
@@ -19,6 +20,7 @@ interface GitServices {
   commits: CommitsService
   browse: BrowseService
   lastChanges: LastChangesService
+  blames: BlamesService
   diffs: DiffsService
   files: FilesService
   mergePreviews: MergePreviewsService
@@ -56,6 +58,7 @@ export const gitHandlers = ({
     lastChanges: (input, { caller, signal }) => looking.lastChanges.list(caller, input, signal),
   },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
+  blame: (input, { caller, signal }) => looking.blames.read(caller, input, signal),
   files: (input, { caller, signal }) => looking.files.find(caller, input, signal),
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   diff: (input, { caller, signal }) => looking.diffs.read(caller, input, signal),

@@ -16,6 +16,7 @@ import type { Egress } from '../platform/egress.ts'
 import { createPlaces } from '../platform/places.ts'
 import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
+import { createBlamesService } from './blames.ts'
 import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
@@ -174,6 +175,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         commits,
         browse,
         lastChanges: createLastChangesService(looking),
+        blames: createBlamesService(looking),
         diffs: createDiffsService(looking),
         files: createFilesService(looking),
         mergePreviews: createMergePreviewsService(looking),
