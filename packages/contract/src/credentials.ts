@@ -14,6 +14,10 @@ export const CredentialSelf = z.object({
   ),
   scopes: z.array(Scope).meta({ examples: [['repo:write', 'org:read']] }),
   repo: z.string().nullable().describe('The one repository that a repository token opens.'),
+  refs: z
+    .array(z.string())
+    .nullable()
+    .describe('Patterns of the refs that a repository token may move; null where it is held to none.'),
   expiresAt: z
     .int()
     .nullable()

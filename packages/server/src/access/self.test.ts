@@ -31,6 +31,7 @@ onEachDatabase('credentials/self', (create) => {
       role: 'member',
       scopes: ['*'],
       repo: null,
+      refs: null,
       expiresAt: here.expiresAt,
     })
     assert.match(here.id, /^ses_/)
@@ -52,6 +53,7 @@ onEachDatabase('credentials/self', (create) => {
       role: 'admin',
       scopes: ['repo:read'],
       repo: null,
+      refs: null,
       expiresAt,
     })
     const endless = await app.client(acme.admin.token, 'acme').keys.create({ name: 'endless' })
@@ -61,7 +63,7 @@ onEachDatabase('credentials/self', (create) => {
   it('tells a repository token which repository it opens, and that it is no membership', async () => {
     const inAcme = app.client(acme.owner.token, 'acme')
     await inAcme.repos.create({ name: 'one' })
-    const { secret, id, expiresAt } = await inAcme.tokens.create({ name: 'one', scope: 'write' })
+    const { secret, id, expiresAt } = await inAcme.tokens.create({ name: 'one', scope: 'write', refs: ['ci/*'] })
     assert.deepEqual(await app.client(secret).credentials.self(), {
       actor: { kind: 'user', id: acme.owner.userId },
       kind: 'token',
@@ -70,6 +72,7 @@ onEachDatabase('credentials/self', (create) => {
       role: null,
       scopes: ['repo:write'],
       repo: 'one',
+      refs: ['ci/*'],
       expiresAt: Date.parse(expiresAt),
     })
   })

@@ -9,7 +9,7 @@ export type SelfService = ReturnType<typeof createSelfService>
 /** Tells callers who they are. */
 export function createSelfService({ db, orgs }: { db: Db; orgs: OrgsService }) {
   return {
-    async describe({ actor, credential, org, role, scopes, expiresAt }: Caller): Promise<CredentialSelf> {
+    async describe({ actor, credential, org, role, scopes, ...caller }: Caller): Promise<CredentialSelf> {
       const { kind, id } = credential
       if (kind === 'anonymous') throw new Error('Somebody without a credential was let in')
       const facts = await findCredentialFacts(db, credential)
@@ -21,7 +21,8 @@ export function createSelfService({ db, orgs }: { db: Db; orgs: OrgsService }) {
         role: kind === 'token' ? null : role,
         scopes: [...scopes],
         repo: facts.repo ?? null,
-        expiresAt: facts.expiresAt ?? expiresAt,
+        refs: caller.onlyRefs ? [...caller.onlyRefs] : null,
+        expiresAt: facts.expiresAt ?? caller.expiresAt,
       }
     },
   }
