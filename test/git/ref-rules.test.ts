@@ -103,7 +103,8 @@ onEachDatabase('rules for refs', (create) => {
     const { body } = await call('owner', 'keys/create', { name: 'weak', scopes: ['repo:write'] })
     const update = { name: 'weak', ref: 'refs/heads/main', oid: start, force: true }
     const refused = await host.call('git/refs/update', update, { token: body.secret })
-    assert.equal(refused.body.data.reason, 'insufficient_role')
+    assert.match(refused.body.message, /allowed for admins, and this credential lacks the scope repo:admin$/)
+    assertForbidden(refused, 'scope_missing', refused.body.message)
     // Unless it is named.
     const except = ['admin', body.id]
     await call('owner', 'rules/set', { name: 'weak', pattern: 'HEAD', refuse: { force: { except } } })

@@ -65,7 +65,9 @@ export function refRulesFor({ caller, means }: Mover, repo: RepoRow): RefRules {
       for (const action of actionsOf(change, means)) {
         const exception = refuse[action]
         if (!exception || isExcepted(caller, exception.except)) continue
-        return forbidden('insufficient_role', explain(action, change, { pattern, ...exception }))
+        const told = explain(action, change, { pattern, ...exception })
+        if (!isWeakened(caller, exception.except)) return forbidden('insufficient_role', told)
+        return forbidden('scope_missing', `${told}, and this credential lacks the scope repo:admin`)
       }
     }
     return undefined
@@ -98,9 +100,15 @@ const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 }
 function isExcepted(caller: Caller, except: readonly string[]): boolean {
   const role: Role = can(caller, 'repo:admin') ? caller.role : 'member'
   return except.some((entry) =>
-    isRole(entry) ? rank[role] >= rank[entry] : entry === caller.credential.id || entry === caller.actor.id,
+    isRole(entry) ? isAtLeast(role, entry) : entry === caller.credential.id || entry === caller.actor.id,
   )
 }
+
+/** Whether whoever holds the credential is excepted, and the credential is not. */
+const isWeakened = (caller: Caller, except: readonly string[]): boolean =>
+  except.some((entry) => isRole(entry) && isAtLeast(caller.role, entry))
+
+const isAtLeast = (role: Role, other: Role): boolean => rank[role] >= rank[other]
 
 export const isRole = (text: string): text is Role => Object.hasOwn(rank, text)
 
