@@ -111,6 +111,17 @@ describe('git/commits/create', () => {
     await clone.run('fsck', '--full', '--strict')
   })
 
+  it('makes the branch of the first commit the default one', async () => {
+    await host.repo('elsewhere')
+    const changes = [put('README.md', '# Hi\n')]
+    const { body } = await create({ name: 'elsewhere', branch: 'trunk', changes })
+    assert.equal((await host.ok('repos/get', { name: 'elsewhere' })).defaultBranch, 'trunk')
+    assert.equal(await (await host.clone('elsewhere')).rev('HEAD'), body.oid)
+    const next = await create({ name: 'elsewhere', branch: 'main', changes: [put('other')] })
+    assert.equal(next.status, 200)
+    assert.equal((await host.ok('repos/get', { name: 'elsewhere' })).defaultBranch, 'trunk')
+  })
+
   it('says so when nothing changes, and makes no commit', async () => {
     await create({ changes: [put('same', 'same\n')] })
     const before = await head()

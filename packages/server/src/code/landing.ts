@@ -142,7 +142,7 @@ export function createLandings({
     if (pack) await store.insertPack(tx, repo.id, pack, now)
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
-    const branch = mover.means === 'push' && counted === 0 ? defaultAmong(current, moved) : undefined
+    const branch = counted === 0 ? defaultAmong(current, moved) : undefined
     if (branch) await repos.setDefaultBranchIn(tx, by(mover.caller), current, branch)
     return results
   }
