@@ -21,7 +21,10 @@ export function assertUnauthenticated(answer: Answer, message: RegExp = /./): vo
   const { message: told, ...rest } = asEnvelope(answer)
   assert.deepEqual(rest, { defined: true, code: 'UNAUTHENTICATED', status: 401, data: {} })
   assert.equal(answer.status, 401)
-  assert.match(told, /: http[^ ]+\/auth\.md tells how to get a credential$/)
+  assert.match(
+    told,
+    /: http[^ ]+\/auth\.md tells how to get a credential, and people sign in at http[^ ]+\/login$/,
+  )
   assert.match(told, message)
   assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="http/)
 }

@@ -100,4 +100,4 @@ export function bearerChallenge(baseUrl: string, message: string = errors.UNAUTH
 
 /** The same for whoever reads the body alone. */
 export const withDirections = (message: string, baseUrl: string): string =>
-  `${message}: ${baseUrl}/auth.md tells how to get a credential`
+  `${message}: ${baseUrl}/auth.md tells how to get a credential, and people sign in at ${baseUrl}/login`
