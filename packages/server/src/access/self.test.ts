@@ -63,7 +63,11 @@ onEachDatabase('credentials/self', (create) => {
   it('tells a repository token which repository it opens, and that it is no membership', async () => {
     const inAcme = app.client(acme.owner.token, 'acme')
     await inAcme.repos.create({ name: 'one' })
-    const { secret, id, expiresAt } = await inAcme.tokens.create({ name: 'one', scope: 'write', refs: ['ci/*'] })
+    const { secret, id, expiresAt } = await inAcme.tokens.create({
+      name: 'one',
+      scope: 'write',
+      refs: ['ci/*'],
+    })
     assert.deepEqual(await app.client(secret).credentials.self(), {
       actor: { kind: 'user', id: acme.owner.userId },
       kind: 'token',
