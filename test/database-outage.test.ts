@@ -93,7 +93,7 @@ describe('a PostgreSQL that is away', () => {
         [status, body],
         [503, { status: 'unavailable', reason: 'The database does not answer' }],
       )
-      assert.ok(ms < 2_000, `readyz took ${ms} ms`)
+      assert.ok(ms < 10_000, `readyz took ${ms} ms`)
       for (const answer of await asked) assertUnavailable(answer)
       const { status: gitStatus, headers } = await git
       assert.deepEqual([gitStatus, headers.get('retry-after')], [503, '5'])

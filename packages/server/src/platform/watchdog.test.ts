@@ -34,8 +34,9 @@ describe('a watchdog', () => {
     underWay.begin({ route: '/late' })
     await sleep(250)
     log.flush()
-    const [line] = linesIn(logged)
-    assert.equal(line.level, 'warn')
+    // On a busy machine there may be others.
+    const line = linesIn(logged).find(({ underWay }) => underWay['/repos/create'])
+    assert.equal(line?.level, 'warn')
     assert.ok(line.ms >= 300, `${line.ms} ms`)
     assert.deepEqual(line.underWay, { '/repos/create': 1, '/repos/list': 2 })
     assert.match(await registry.metrics(), /^trellis_long_turns_total [1-9]/m)
@@ -48,8 +49,12 @@ describe('a watchdog', () => {
     await sleep(250)
     log.flush()
     stop()
-    assert.equal(linesIn(logged)[0].underWay['/repos/create'], undefined)
-    assert.equal(linesIn(logged)[0].underWay['/repos/list'], 1)
+    const later = linesIn(logged).map(({ underWay }) => underWay)
+    assert.deepEqual(
+      later.filter((each) => each['/repos/create']),
+      [],
+    )
+    assert.equal(later.find((each) => each['/repos/list'])['/repos/list'], 1)
   })
 })
 
