@@ -22,7 +22,7 @@ export function statusOf(
 
 /** Whether the code of an attempt can still be typed. */
 export const isCodeLive = (attempt: AttemptRow, now: number): boolean =>
-  attempt.superseded === 0 && attempt.expires_at > now && attempt.wrong_tries < MAX_WRONG_TRIES
+  attempt.expires_at > now && attempt.wrong_tries < MAX_WRONG_TRIES
 
 /** Addresses are the same whatever their case and the space around them. */
 export const sameAddress = (a: string, b: string): boolean => normalAddress(a) === normalAddress(b)

@@ -127,7 +127,6 @@ export function createRegistrationsService(deps: RegistrationsDeps) {
       code_hmac: codes.hash(id, code),
       claim_email: email,
       wrong_tries: 0,
-      superseded: 0,
       expires_at: expiresAt,
       created_at: clock(),
     })

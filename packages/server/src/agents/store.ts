@@ -43,7 +43,6 @@ interface ClaimAttemptsTable {
   code_hmac: string
   claim_email: string
   wrong_tries: number
-  superseded: number
   expires_at: number
   created_at: number
 }
@@ -195,20 +194,10 @@ export async function insertAttempt(tx: Tx, row: Insertable<ClaimAttemptsTable>)
 }
 
 export const findAttempt = (q: Db, tokenHash: string): Promise<AttemptRow | undefined> =>
-  q
-    .selectFrom('claim_attempts')
-    .selectAll()
-    .where('token_hash', '=', tokenHash)
-    .where('superseded', '=', 0)
-    .executeTakeFirst()
+  q.selectFrom('claim_attempts').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
 
 export const findCurrentAttempt = (q: Db, registrationId: string): Promise<AttemptRow | undefined> =>
-  q
-    .selectFrom('claim_attempts')
-    .selectAll()
-    .where('registration_id', '=', registrationId)
-    .where('superseded', '=', 0)
-    .executeTakeFirst()
+  q.selectFrom('claim_attempts').selectAll().where('registration_id', '=', registrationId).executeTakeFirst()
 
 /** Counts a try before it is compared, so that many at once are not more than many in a row. */
 export const countTry = (tx: Tx, id: string): Promise<AttemptRow | undefined> =>

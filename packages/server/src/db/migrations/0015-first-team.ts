@@ -52,6 +52,9 @@ export const firstTeam: Migration = {
     'create index invites_unrevoked on invites (creator_id, expires_at, revoked_at) where revoked_at is null',
     'create index invites_revoked on invites (creator_id, revoked_at) where revoked_at is not null',
 
+    // An attempt that was begun anew is not kept any more.
+    'delete from claim_attempts where superseded = 1',
+    'alter table claim_attempts drop column superseded',
     // What it calls itself.
     `alter table agent_registrations add column agent_name ${text}`,
     // When a claimed agent ends that does not come back; null for those claimed before there were refresh tokens.
