@@ -2,14 +2,19 @@ import { oc } from '@orpc/contract'
 import * as z from 'zod'
 import type { ErrorCode } from './errors.ts'
 import { LogEvent, NumberedEvent } from './events.ts'
-import { OrgSlug, RecordName, RepoName } from './names.ts'
+import { OrgSlug, RecordName, RepoName, Revision } from './names.ts'
 import { pick } from './operation.ts'
 import { everyRecord, RecordRow, RowConditions } from './records.ts'
 import { RunId } from './runs.ts'
 
-// What stands beside the operations and is no JSON: logs as they grow, and rows as lines.
+// What stands beside the operations and is no JSON: logs as they grow, rows as lines, and files as they are.
 
-type Media = 'text/event-stream' | 'application/x-ndjson' | 'application/json'
+type Media =
+  | 'text/event-stream'
+  | 'application/x-ndjson'
+  | 'application/json'
+  | 'application/zip'
+  | 'text/plain'
 
 /** What is sent: of each event, or of each line, the schema of the input or output. */
 interface Sent {
@@ -76,6 +81,21 @@ const row = { data: { title: 'Write the docs' } }
 
 export const RowsPlace = z.object({ name: RepoName, record: RecordName })
 
+const At = z.object({
+  name: RepoName,
+  ref: Revision.optional().describe('The default branch when left out.'),
+})
+export const ArchiveAsked = At.extend({ format: z.enum(['zip', 'tar.gz']).default('zip') })
+export const RawAsked = At.extend({
+  path: z
+    .string()
+    .min(1)
+    .meta({ examples: ['src/hello.ts'] }),
+  download: z.string().optional().describe('Given at all, a browser keeps the file and does not show it.'),
+})
+const gitRead = ['BAD_REQUEST', 'REPO_NOT_FOUND', 'GIT_OBJECT_NOT_FOUND', 'REPO_WORKSPACE_REQUIRED'] as const
+const Bytes = z.string().describe('Bytes.')
+
 export const streams = {
   runsTail: stream('/runs/{id}/tail', {
     method: 'GET',
@@ -138,4 +158,26 @@ export const streams = {
   })
     .input(z.object({ query: RowsPlace, body: RecordRow.pick({ data: true }) }))
     .output(z.object({ imported: z.int().describe('How many rows were added.') })),
+  gitArchive: stream('/git/archive', {
+    method: 'GET',
+    summary: 'Download the files of a commit as an archive',
+    description:
+      'In a folder called after the repository and the revision, without what `export-ignore` names. Needs `repo:read`, by bearer token, as a password, or by cookie.',
+    tag: 'Git contents',
+    errors: gitRead,
+    answer: { media: 'application/zip', example: 'PK…' },
+  })
+    .input(z.object({ query: ArchiveAsked.extend({ org: actingIn }) }))
+    .output(Bytes),
+  gitRaw: stream('/git/raw', {
+    method: 'GET',
+    summary: 'Read a file as it is',
+    description:
+      'Text as plain text and images as images; everything else, HTML and SVG included, is never a page of this server. `ETag` is the id of the blob. Needs `repo:read`, by bearer token, as a password, or by cookie.',
+    tag: 'Git contents',
+    errors: gitRead,
+    answer: { media: 'text/plain', example: 'hello\n' },
+  })
+    .input(z.object({ query: RawAsked.extend({ org: actingIn }) }))
+    .output(Bytes),
 }

@@ -21,6 +21,7 @@ import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createDiffsService } from './diffs.ts'
+import { createDownloadsService } from './downloads.ts'
 import { createFetchService } from './fetch.ts'
 import { createFilesService } from './files.ts'
 import { createForksService } from './forks.ts'
@@ -160,6 +161,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         spoolDir: join(scratch.path, 'incoming'),
         onLanded,
       }),
+      downloads: createDownloadsService(looking),
       survey,
       landings,
       repositories,

@@ -17,6 +17,7 @@ import { createAskAuth } from './auth/asking.ts'
 import { createAuthDoor, createAuthFront } from './auth/door.ts'
 import { closed } from './closed.ts'
 import { ASSETS_PREFIX, type Console } from './console/door.ts'
+import { createDownloads, type DownloadsDeps, servesDownloads } from './downloads/door.ts'
 import { createAdmission } from './entry/admission.ts'
 import { type AuthenticatorDeps, createAuthenticator } from './entry/authenticate.ts'
 import { createCookie } from './entry/cookies.ts'
@@ -56,6 +57,7 @@ type Behind = Pick<AuthenticatorDeps, 'auth' | 'orgs' | 'keyUsage' | 'agentUsage
   Pick<EnterPageDeps, 'entryLinks'> &
   Pick<InvitationPageDeps, 'invitations' | 'people'> &
   Pick<TransfersDeps, 'records'> &
+  Pick<DownloadsDeps, 'downloads'> &
   Pick<TailsDeps, 'tailing' | 'logs' | 'runs'> & { survey: PackSurvey; descriptorSchemas: PublishedSchemas }
 
 interface DoorsDeps {
@@ -87,6 +89,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
     // Before the operations, whose path is the beginning of theirs.
     transfers: { ...api, serves: servesTransfers },
     tails: { ...api, serves: servesTails },
+    downloads: { ...api, serves: servesDownloads },
     api,
     auth: createAuthFront(baseUrl),
     git: createGitFront({ baseUrl, cors }),
@@ -212,6 +215,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         {
           ...fronts.tails,
           handle: createTails({ ...services, admission, cors, registry, stopwatch, limits }),
+        },
+        {
+          ...fronts.downloads,
+          handle: createDownloads({ ...services, admission, cors, processes: config.git.processes }),
         },
         { ...fronts.api, handle: api },
         {

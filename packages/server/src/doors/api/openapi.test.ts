@@ -81,6 +81,8 @@ describe('the published document', () => {
     const media: Record<string, [request: string | undefined, answer: string]> = {
       '/runs/{id}/tail': [undefined, 'text/event-stream'],
       '/events/tail': [undefined, 'text/event-stream'],
+      '/git/archive': [undefined, 'application/zip'],
+      '/git/raw': [undefined, 'text/plain'],
       '/records/export': ['application/json', 'application/x-ndjson'],
       '/records/import': ['application/x-ndjson', 'application/json'],
     }

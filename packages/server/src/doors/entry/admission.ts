@@ -5,7 +5,7 @@ import { type Acceptance, type Authenticate, hasSessionCookie } from './authenti
 import { limitedAddress } from './client-address.ts'
 import type { Cookie } from './cookies.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { comesFromHere } from './same-origin.ts'
+import { comesFromHere, isVisit } from './same-origin.ts'
 
 export type Admission = ReturnType<typeof createAdmission>
 
@@ -24,7 +24,8 @@ export function createAdmission({
   const { origin } = new URL(baseUrl)
 
   /** A browser sends cookies along with what a page of another site makes it ask; that is not their owner's wish. */
-  function refuseFromElsewhere({ request: { headers } }: Exchange): void {
+  function refuseFromElsewhere({ request: { headers } }: Exchange, options: Acceptance | undefined): void {
+    if (options?.isVisit && isVisit(headers)) return
     const byCookie = hasSessionCookie(headers.cookie) || anonymousCookie.read(headers.cookie) !== undefined
     if (headers.authorization === undefined && byCookie && !comesFromHere(headers, origin))
       throw new Refusal(
@@ -49,7 +50,7 @@ export function createAdmission({
     async admit(exchange: Exchange, options?: Acceptance): Promise<Caller | undefined> {
       let caller: Caller | undefined
       try {
-        refuseFromElsewhere(exchange)
+        refuseFromElsewhere(exchange, options)
         caller = await authenticate(exchange.request, options)
       } catch (error) {
         countStranger(exchange)

@@ -48,6 +48,8 @@ export interface Acceptance {
   basic?: boolean
   /** The organization, where no header can be sent. */
   org?: string | undefined
+  /** A cookie from wherever somebody came, where all there is to do is to look. */
+  isVisit?: boolean
 }
 
 export type Authenticate = ReturnType<typeof createAuthenticator>

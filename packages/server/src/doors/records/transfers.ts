@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { API_PREFIX, type Issue, RowConditions, RowsPlace } from '@trellis/contract'
-import type * as z from 'zod'
 import type { Caller } from '../../access/caller.ts'
 import { Fault, invalid } from '../../platform/fault.ts'
 import { createPlaces } from '../../platform/places.ts'
-import { shapeWords } from '../../platform/shape-words.ts'
 import type { RecordsService } from '../../records/service.ts'
 import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
@@ -13,6 +11,7 @@ import { type BodyLimit, ClientGone, hasArrived, readJson, takeArrived } from '.
 import type { Door } from '../http/door.ts'
 import { type Exchange, securityHeaders, sendJson } from '../http/exchange.ts'
 import { wrongMethod } from '../http/failure.ts'
+import { parseAsked } from '../http/parse-asked.ts'
 import { linesOf } from './ndjson.ts'
 
 export interface TransfersDeps {
@@ -73,7 +72,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
     headers: ReturnType<Cors['headers']>,
   ): Promise<void> {
     const { request, response, requestId } = exchange
-    const { where, ...place } = parse(Export, (await readJson(request, bodyLimit)) ?? {})
+    const { where, ...place } = parseAsked(Export, (await readJson(request, bodyLimit)) ?? {})
     const asked = {
       ...place,
       where: where ?? undefined,
@@ -101,7 +100,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
 
   /** Gives how many rows were added. */
   async function importRows(records: RecordsService, exchange: Exchange, caller: Caller): Promise<number> {
-    const place = parse(RowsPlace, Object.fromEntries(new URLSearchParams(exchange.query)))
+    const place = parseAsked(RowsPlace, Object.fromEntries(new URLSearchParams(exchange.query)))
     // Whether it may be at all is asked before anything is read.
     await records.createMany(caller, place, [])
     let imported = 0
@@ -131,14 +130,6 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
       throw afterRows(error, imported)
     }
   }
-}
-
-function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value, { error: shapeWords })
-  if (result.success) return result.data
-  throw new Fault('BAD_REQUEST', {
-    issues: result.error.issues.map(({ path, message }) => ({ path: path.map(String), message })),
-  })
 }
 
 /** A line as an export has it; only what the row holds is taken from it. */

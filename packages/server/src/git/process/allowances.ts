@@ -2,7 +2,7 @@
 // than its bytes suggest: 625 bytes of nested trees took a comparison to 2.8 GB.
 
 /** A kind of work; every command is of one. */
-export type GitWork = 'look' | 'compare' | 'check' | 'intake' | 'serve' | 'import' | 'upkeep'
+export type GitWork = 'look' | 'compare' | 'check' | 'intake' | 'serve' | 'download' | 'import' | 'upkeep'
 
 interface Allowance {
   /** From start to end, whatever it waits for. */
@@ -27,6 +27,8 @@ export const allowances: Record<GitWork, Allowance> = {
   intake: { wallMs: 30 * MINUTE_MS, cpuSeconds: 900, dataBytes: 1024 * MB },
   // As long as the client takes to read, which is bounded elsewhere.
   serve: { wallMs: 120 * MINUTE_MS, cpuSeconds: 900, dataBytes: 1536 * MB },
+  // The same, of one commit: its files packed anew, or one of them as it is.
+  download: { wallMs: 60 * MINUTE_MS, cpuSeconds: 300, dataBytes: 768 * MB },
   import: { wallMs: 40 * MINUTE_MS, cpuSeconds: 1200, dataBytes: 1536 * MB },
   upkeep: { wallMs: 60 * MINUTE_MS, cpuSeconds: 1800, dataBytes: 2048 * MB },
 }
@@ -37,6 +39,7 @@ const workOfVerb: Record<string, GitWork> = {
   'index-pack': 'intake',
   'upload-pack': 'serve',
   'pack-objects': 'serve',
+  archive: 'download',
   clone: 'import',
   repack: 'import',
   'multi-pack-index': 'upkeep',
