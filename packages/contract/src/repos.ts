@@ -22,6 +22,26 @@ export const repos = {
   })
     .input(Page)
     .output(pageOf(Repo)),
+  search: operation('/repos/search', {
+    summary: 'Find repositories of the acting organization by a part of their name',
+    tag,
+    needs: 'repo:read',
+  })
+    .input(
+      Page.extend({
+        query: z
+          .string()
+          .trim()
+          .min(1)
+          .max(64)
+          .meta({ description: 'In large or small letters.', examples: ['hel'] }),
+      }),
+    )
+    .output(
+      pageOf(Repo).describe(
+        'Names that begin with it, then those that have it elsewhere. A page may have fewer than there is room for.',
+      ),
+    ),
   create: operation('/repos/create', {
     summary: 'Create an empty repository',
     tag,

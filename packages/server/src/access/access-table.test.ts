@@ -152,6 +152,7 @@ const rows: Record<string, Row> = {
   '/tokens/create': { input: () => ({ name: 'target' }) },
   '/tokens/revoke': { input: () => ({ name: 'target', id: 'tok_none' }) },
   '/repos/list': { input: () => ({}) },
+  '/repos/search': { input: () => ({ query: 'target' }) },
   '/repos/create': { input: () => ({ name: fresh('repo') }), notForTokens: true },
   '/repos/get': { input: () => ({ name: 'target' }) },
   '/repos/overview': { input: () => ({ name: 'target' }) },

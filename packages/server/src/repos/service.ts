@@ -16,6 +16,7 @@ import * as names from './name-store.ts'
 import { createPresenter } from './presenting.ts'
 import { createOrgQuotas, type OrgLimits, requireWithin } from './quotas.ts'
 import type { RemoveSome } from './remains.ts'
+import { createSearching } from './searching.ts'
 import * as store from './store.ts'
 
 export type { RepoRow } from './store.ts'
@@ -231,6 +232,8 @@ export function createReposService(deps: ReposDeps) {
       const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.name))
       return { items: items.map(presenterFor(caller)), nextCursor }
     },
+
+    search: createSearching({ db: database.db, clock, presenterFor }),
 
     /** A repository costs one row until its first object arrives. */
     async create(

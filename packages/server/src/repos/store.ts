@@ -100,6 +100,39 @@ export const listByName = prepared((db: Db, { orgId, now, after, limit }: RepoPa
   liveRepos(db, orgId, now).select(LISTED).where('name', '>', after).orderBy('name').limit(limit),
 )
 
+/** All names, those of repositories that are gone too: nothing but the index is read. */
+export const listNamesAfter = prepared((db: Db, { orgId, after, limit }: Omit<RepoPage, 'now'>) =>
+  db
+    .selectFrom('repos')
+    .select('name')
+    .where('org_id', '=', orgId)
+    .where('name', '>', after)
+    .orderBy('name')
+    .limit(limit),
+)
+
+/** Those whose names lie between. */
+export const listBeginning = prepared(
+  (db: Db, { orgId, now, prefix, end, after, limit }: RepoPage & { prefix: string; end: string }) =>
+    liveRepos(db, orgId, now)
+      .select(LISTED)
+      .where('name', '>=', prefix)
+      .where('name', '<', end)
+      .where('name', '>', after)
+      .orderBy('name')
+      .limit(limit),
+)
+
+export const listNamed = (
+  q: Db,
+  { orgId, now, names }: Pick<RepoPage, 'orgId' | 'now'> & { names: readonly string[] },
+): Promise<ListedRepo[]> =>
+  liveRepos(q, orgId, now)
+    .select(LISTED)
+    .where('name', 'in', [...names])
+    .orderBy('name')
+    .execute()
+
 /** The page of a caller who may see this one repository. */
 export const listOnly = prepared((db: Db, { id, orgId, now, after, limit }: RepoPage & { id: string }) =>
   liveRepos(db, orgId, now).select(LISTED).where('id', '=', id).where('name', '>', after).limit(limit),
