@@ -152,6 +152,7 @@ describe('the first start', () => {
         ['file/below', /is no directory, or something above it is none: move that file away/],
         ['broken', /is no database of SQLite: move it away, or restore a backup/],
         // The system lets nobody make anything there, not even root.
+        ['/proc/trellis/below', /may not be written by the user|is where nobody can make one/],
         ['/sys/trellis', /may not be written by the user|is read-only: mount it for writing/],
       ]
       for (const [path, words] of failures) {

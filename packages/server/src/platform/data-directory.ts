@@ -1,11 +1,13 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { makeDirectories } from './directories.ts'
 import { StartError } from './start-error.ts'
 
 const remedies: Record<string, string> = {
   EACCES: 'may not be written by the user that Trellis runs as: give it to that user',
   EPERM: 'may not be written by the user that Trellis runs as: give it to that user',
   EROFS: 'is on a file system that is read-only: mount it for writing',
+  ENOENT: 'is where nobody can make one: mount a disk there',
   ENOTDIR: 'is no directory, or something above it is none: move that file away',
   EEXIST: 'is no directory, or something above it is none: move that file away',
   ENOSPC: 'is on a disk that is full: make room',
@@ -22,7 +24,7 @@ const USABLE = constants.R_OK | constants.W_OK | constants.X_OK
 export async function openDataDirectory(configured: string): Promise<string> {
   const path = resolve(configured)
   await inWords(path, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeDirectories(path)
     await access(path, USABLE)
     for (const name of INSIDE)
       await access(join(path, name), USABLE).catch((error: NodeJS.ErrnoException) => {
