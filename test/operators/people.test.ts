@@ -112,7 +112,9 @@ onEachDatabase('operators', (create) => {
     await sql`insert into two_factors (id, user_id, secret, backup_codes, verified)
       values ('lost', ${bob.userId}, 'sealed', 'sealed', true)`.execute(db)
     await sql`update users set two_factor_enabled = true where id = ${bob.userId}`.execute(db)
-    const { id, email, password } = JSON.parse(await done('users', 'reset-password', bob.email, '--json'))
+    const { id, email, password } = JSON.parse(
+      await done('users', 'reset-password', bob.email, '--json', '--yes'),
+    )
     assert.deepEqual([id, email], [bob.userId, bob.email])
     assert.equal(await statusOf(bob.token), 401)
     assert.equal((await signIn(email, PASSWORD)).status, 401)
@@ -131,7 +133,9 @@ onEachDatabase('operators', (create) => {
     const here = app.url + url.pathname
     assert.deepEqual([await enter(here), await statusOf(gil.token)], [200, 200])
     // A new password ends it, as another link does.
-    await done('users', 'reset-password', gil.email)
+    await refused(/All sessions of gil@.* say so with --yes/, 'users', 'reset-password', gil.email)
+    assert.equal(await enter(here), 200)
+    await done('users', 'reset-password', gil.email, '--yes')
     assert.equal(await enter(here), 404)
   })
 
@@ -170,8 +174,9 @@ onEachDatabase('operators', (create) => {
     const { secret: key } = (await app.call('keys/create', { name: 'ci' }, inFull)).body
     const agent = (await (await registerAgent(app)).beClaimed(cem)).poll.access_token
 
+    // Without a word of what would become of the rest.
     await refused(
-      /cem@example\.com is the last owner of full: make somebody else an owner/,
+      /^cem@example\.com is the last owner of full: make somebody else an owner/,
       ...['users', 'remove', cem.email, '--yes'],
     )
     assert.deepEqual(await Promise.all([cem.token, key, agent].map(statusOf)), [200, 200, 200])

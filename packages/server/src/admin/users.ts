@@ -64,19 +64,24 @@ ${WHO}`,
 
 const resetPassword: Command = {
   name: 'users reset-password',
-  usage: '<who> [--json]',
+  usage: '<who> [--yes] [--json]',
   about: 'Give somebody a new password, and end all else they sign in with',
   help: `Makes a password, prints it this once, and ends all sessions of the person, their passkeys and their second factor.
 They had better change it after signing in. Whoever signs in through a provider alone gets a password as well. API keys
 stay as they are.
 
+  --yes    do not ask
   --json   a JSON object: id, email, password
 
 ${WHO}`,
-  options: { json: { type: 'boolean' } },
+  options: { yes: { type: 'boolean' }, json: { type: 'boolean' } },
   positionals: 1,
   run: (circumstances) =>
     withUser(circumstances, async ({ id, email, disabled_at }, people) => {
+      await requireConsent(
+        circumstances,
+        `All sessions of ${email} end, and so do their password, passkeys and second factor.`,
+      )
       const password = await people.resetPassword(id)
       const { values, print, tell } = circumstances
       if (values.json) print(JSON.stringify({ id, email, password }))
@@ -124,12 +129,12 @@ ${WHO}`,
     withUser(circumstances, async (user, people) => {
       const heir = await findHeir(circumstances, user, people)
       const plan = await people.planRemoval(user.id)
-      for (const line of inWords(plan, heir)) circumstances.tell(line)
       if (plan.isFirstOwner)
         throw new Unfit(
           `${user.email} is the owner of the first start, and stays: \`owner link\` gives the account to somebody else.`,
         )
       requireHeir(plan, { user, heir })
+      for (const line of inWords(plan, heir)) circumstances.tell(line)
       await requireConsent(circumstances, `${user.email} will be removed for good.`)
       const removal = await people.remove(user.id, heir?.id)
       // Something was pushed, or somebody left, since it was looked at.
