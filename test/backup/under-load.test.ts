@@ -66,9 +66,11 @@ for (const [title, create, createOther] of [
       })
       await until('everybody has written', () => acknowledged.size === WRITERS)
       const before = new Map(acknowledged)
-      const directory = join(sandbox.path('backups'), 'first')
+      const parent = join(sandbox.path('backups'), 'ours')
+      const directory = join(parent, 'first')
       const made = await adminProcess(live, 'backup', directory)
       assert.deepEqual([made.code, made.told.includes('damaged')], [0, false], made.told)
+      assert.ok(made.told.includes(`Made ${parent}, which was not there`), made.told)
       // The server is another process.
       const checked = await admin(live, 'verify')
       assert.equal(checked.code, 0, checked.said + checked.told)

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listedPacks } from '../code/listed-packs.ts'
 import { openSnapshot } from '../db/snapshot.ts'
 import { createLocalPackStore, type PackFile, PackMissing } from '../git/packs/pack-store.ts'
+import { makeDirectories } from '../platform/directories.ts'
 import { inGroups } from '../platform/groups.ts'
 import type { Schema } from '../schema.ts'
 import { copyWhole, syncDirectory, writeLines } from './archive/files.ts'
@@ -35,7 +36,8 @@ async function takeBackup({ config, values, positionals, print, tell }: Circumst
   const target = resolve(positionals[0] ?? '')
   if (await exists(target)) throw new Unfit(`${target} exists already: give a directory that does not`)
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
-  await mkdir(unfinished, { recursive: true, mode: 0o700 })
+  const made = await makeDirectories(unfinished)
+  for (const parent of made.slice(0, -1)) tell(`Made ${parent}, which was not there`)
   try {
     const withoutMissing = values['without-missing'] === true
     const { manifest, damaged } = await fill(unfinished, { ...places, withoutMissing, tell })

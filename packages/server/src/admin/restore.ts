@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { openSnapshot } from '../db/snapshot.ts'
+import { makeDirectories } from '../platform/directories.ts'
 import { copyWhole, readLines, requireSame, syncDirectory } from './archive/files.ts'
 import { type Manifest, PACK_LIST, PackLine, readManifest } from './archive/manifest.ts'
 import { loadBackup } from './archive/tables.ts'
@@ -32,7 +33,8 @@ async function putBack({ config, positionals, print, tell }: Circumstances): Pro
   await requireEmpty(places)
   const { dataDir } = places
   const wasThere = await exists(dataDir)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const made = await makeDirectories(dataDir)
+  for (const parent of made.slice(0, -1)) tell(`Made ${parent}, which was not there`)
   try {
     tell(`Copying ${manifest.packs.count} packs`)
     await copyPacks(source, manifest, { dataDir, tell })
