@@ -1,7 +1,7 @@
 // What operators do about people and organizations, beside a server that runs.
 
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { chown, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import {
@@ -16,6 +16,8 @@ import { sql } from 'kysely'
 import { createScryptPasswords } from '../../packages/server/src/people/passwords.ts'
 import { admin, adminAsked } from '../backup/admin.ts'
 
+/** A user who is not there. */
+const SOMEBODY = 54_321
 const PASSWORD = 'correct horse battery'
 
 onEachDatabase('operators', (create) => {
@@ -145,10 +147,15 @@ onEachDatabase('operators', (create) => {
     const before = app.ownerKey ?? ''
     assert.equal(await statusOf(before), 200)
     await refused(/say so with --yes/, 'owner', 'key')
+    // As root, beside a server that runs as another user.
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) await chown(app.data, SOMEBODY, SOMEBODY)
     const key = (await done('owner', 'key', '--yes')).trim()
+    if (isRoot) await chown(app.data, 0, 0)
     assert.deepEqual([await statusOf(before), await statusOf(key)], [401, 200])
     assert.equal((await readFile(join(app.data, 'owner.key'), 'utf8')).trim(), key)
-    assert.equal((await stat(join(app.data, 'owner.key'))).mode & 0o777, 0o600)
+    const { mode, uid } = await stat(join(app.data, 'owner.key'))
+    assert.deepEqual([mode & 0o777, uid], [0o600, isRoot ? SOMEBODY : process.getuid?.()])
     await refused(
       /is the owner of the first start, and stays/,
       'users',
