@@ -219,6 +219,43 @@ onEachDatabase('mail', (create) => {
     assert.match(source, /^Subject: You are invited to join Win now https evil example b x b\r$/m)
   })
 
+  it('never leaves somebody without a link that works, however many others ask for one', async () => {
+    const { app, post } = world
+    const email = 'asked@example.com'
+    const { id } = await owner().members.invite({ orgSlug: 'owner', email })
+    const signedUp = await fetch(`${app.url}/api/auth/sign-up/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'trellis-invitation': id },
+      body: JSON.stringify({ email, name: 'Asked', password: PASSWORD }),
+    })
+    assert.equal(signedUp.status, 200)
+    const forgotten = () =>
+      app.database.db
+        .selectFrom('throttles')
+        .select('count')
+        .where('key', '=', `reset to ${email}`)
+        .executeTakeFirst()
+    const ask = () =>
+      fetch(`${app.url}/api/auth/request-password-reset`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email }),
+      })
+    for (let n = 1; n <= 12; n++) assert.equal((await ask()).status, 200)
+    await until(async () => (await forgotten())?.count === 12)
+    // An invitation and a question whether the address is theirs came before.
+    const { link } = await post.letterTo(email, 4)
+    await until(async () => (await lettersLeft(app)) === 0)
+    assert.equal(post.received.filter(({ to }) => to.includes(email)).length, 5)
+    const visitor = createVisitor(app)
+    const page = await visitor.get(pathOf(link))
+    assert.equal((await visitor.post(page, pathOf(link), { password: 'another password' })).status, 200)
+    // When the links are over, there are new ones.
+    app.pass(3_600_000)
+    await ask()
+    await post.letterTo(email, 5)
+  })
+
   it('is bounded for each who is written to', async () => {
     const invite = () =>
       world.app.call(

@@ -29,6 +29,8 @@ interface MailDeps {
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Nobody is to be flooded, whoever asks for it, and nobody floods others from here. */
 const PER_RECIPIENT = { count: 10, windowMs: DAY_MS }
+/** While a link works. Who gets no more letters then, because others asked for them, has one whose link works. */
+const PER_LINK = 3
 const PER_SENDER = { count: 200, windowMs: DAY_MS }
 
 export type MailService = ReturnType<typeof createMailService>
@@ -67,9 +69,10 @@ export function createMailService({ database, clock, newId, throttles, sealer, b
       (await isWithin(`mail by ${senderId}`, PER_SENDER)) &&
       (await isWithin(`invitation to ${to}`, PER_RECIPIENT)),
 
-    /** What somebody asked for at their own address. It tells nobody whether anything is sent. */
-    async sendQuietly(letter: Letter): Promise<void> {
-      if (await isWithin(`mail to ${letter.to}`, PER_RECIPIENT))
+    /** A link that somebody asked for at their own address. It tells nobody whether anything is sent. */
+    async sendQuietly(kind: string, letter: Letter): Promise<void> {
+      const throttle = { count: PER_LINK, windowMs: letter.endsAt - clock() }
+      if (await isWithin(`${kind} to ${letter.to}`, throttle))
         await database.transact((tx) => sendIn(tx, letter))
     },
   }

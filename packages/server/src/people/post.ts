@@ -15,6 +15,7 @@ export const createPost = ({
 }) => ({
   verification: (to: string, token: string): Promise<void> =>
     mail.sendQuietly(
+      'verification',
       verificationLetter({
         to,
         url: `${baseUrl}/confirm-address/${encodeURIComponent(token)}`,
@@ -24,6 +25,7 @@ export const createPost = ({
 
   reset: (to: string, token: string): Promise<void> =>
     mail.sendQuietly(
+      'reset',
       resetLetter({
         to,
         url: `${baseUrl}/reset-password/${encodeURIComponent(token)}`,

@@ -20,6 +20,9 @@ interface AuthDoorDeps {
 const TAKES_PASSWORD =
   /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user|two-factor\/[a-z-]+)$/
 
+/** Nobody is to have letters sent to others by the hundred. */
+const SENDS_MAIL = /\/(request-password-reset|send-verification-email)$/
+
 /** What stands for another path would be limited as one and served as the other. */
 const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~:-]+)+$/
 
@@ -39,7 +42,8 @@ export function createAuthDoor(deps: AuthDoorDeps): Door['handle'] {
     const key = limitedAddress(address)
     if (key) rateLimit.take(`address:${key}`)
     const body = await readBytes(request, bodyLimit)
-    if (TAKES_PASSWORD.test(path)) passwordLimit.take(exchange, accountIn(body) ?? attemptIn(request.headers))
+    if (TAKES_PASSWORD.test(path) || SENDS_MAIL.test(path))
+      passwordLimit.take(exchange, accountIn(body) ?? attemptIn(request.headers))
 
     const headers = new Headers()
     for (const [name, value] of Object.entries(request.headers))
