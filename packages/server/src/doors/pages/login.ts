@@ -29,13 +29,22 @@ const SWITCH = 'switch'
 export const loginPath = (returnTo: string, { switching = false } = {}): string =>
   `/login?${switching ? `${SWITCH}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
 
+/** What somebody typed who is to try again; passwords are typed anew. */
+interface Typed {
+  action: string
+  name: string
+  email: string
+}
+
 /** Signing in, and up, without JavaScript; then on to where the person was going. */
 export function createLoginPage(deps: LoginDeps) {
   const { auth, ask, authenticate, forms, passwordLimit, signUp, canMail, passkeys } = deps
-  function show(exchange: Exchange, returnTo: string, problem?: string): void {
+  function show(exchange: Exchange, returnTo: string, problem?: string, typed?: Typed): void {
     const { field, headers } = forms.protect(exchange)
     const hidden = html`${field}<input type="hidden" name="return_to" value="${returnTo}">`
-    const email = html`<label>Email <input type="email" name="email" autocomplete="username" required></label>`
+    const typedIn = (action: string) => (typed?.action === action ? typed : undefined)
+    const email = (action: string) =>
+      html`<label>Email <input type="email" name="email" value="${typedIn(action)?.email ?? ''}" autocomplete="username" required></label>`
     const password = (autocomplete: string) =>
       html`<label>Password <input type="password" name="password" autocomplete="${autocomplete}" minlength="10" required></label>`
     sendPage(
@@ -47,7 +56,7 @@ export function createLoginPage(deps: LoginDeps) {
         body: html`${problemNote(problem)}
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-in">
-${email}${password('current-password')}
+${email('sign-in')}${password('current-password')}
 <button>Sign in</button>
 </form>
 ${canMail ? html`<p><a href="/forgot-password">Forgot your password?</a></p>` : ''}
@@ -58,8 +67,8 @@ ${
     ? html`<h2>No account yet?</h2>
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-up">
-<label>Name <input name="name" autocomplete="name" required></label>
-${email}${password('new-password')}
+<label>Name <input name="name" value="${typedIn('sign-up')?.name ?? ''}" autocomplete="name" required></label>
+${email('sign-up')}${password('new-password')}
 <button>Create an account</button>
 </form>`
     : ''
@@ -82,14 +91,15 @@ ${email}${password('new-password')}
     async post(exchange: Exchange): Promise<void> {
       const fields = await forms.read(exchange)
       const returnTo = localPath(fields.get('return_to'))
-      const [name, email, password] = ['name', 'email', 'password'].map((field) => fields.get(field) ?? '')
-      passwordLimit.take(exchange, email ?? '')
-      const body = { email: email ?? '', password: password ?? '' }
+      const given = (field: string) => fields.get(field) ?? ''
+      const typed = { name: given('name'), email: given('email'), action: given('action') || 'sign-in' }
+      passwordLimit.take(exchange, typed.email)
+      const body = { email: typed.email, password: given('password') }
       const answer =
-        fields.get('action') === 'sign-up'
-          ? await ask(exchange, 'sign-up/email', { ...body, name: name ?? '' })
+        typed.action === 'sign-up'
+          ? await ask(exchange, 'sign-up/email', { ...body, name: typed.name })
           : await ask(exchange, 'sign-in/email', body)
-      if (!answer.ok) return show(exchange, returnTo, (await refusalIn(answer)).message)
+      if (!answer.ok) return show(exchange, returnTo, (await refusalIn(answer)).message, typed)
       const { twoFactorRedirect = false } = (await answer.json()) as { twoFactorRedirect?: boolean }
       redirect(
         exchange,

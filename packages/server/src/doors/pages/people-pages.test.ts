@@ -139,7 +139,9 @@ describe('pages for people', () => {
         const page = await visitor.get('/login')
         const { status, text, headers } = await visitor.post(page, '/login', { action: 'sign-in', ...fields })
         assert.ok(!headers.getSetCookie().some((line) => line.includes('session')))
-        answers.push({ status, text: text.replace(/name="form_token" value="[^"]*"/g, '') })
+        // Only what they typed themselves.
+        const same = text.replace(/name="form_token" value="[^"]*"/g, '').replaceAll(fields.email, '')
+        answers.push({ status, text: same })
       }
       assert.equal(answers[0]?.status, 400)
       assert.deepEqual(answers[0], answers[1])
