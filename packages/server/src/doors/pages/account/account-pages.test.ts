@@ -44,8 +44,17 @@ describe('pages of an account', () => {
     const codes = /<pre>([^<]+)/.exec(begun.text)?.[1]?.split('\n') ?? []
     assert.equal(codes.length, 10)
 
-    const wrong = await visitor.post(begun, path, { action: 'confirm', code: wrongCodeFor(uri) })
+    const hidden = (name: string) =>
+      unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(begun.text)?.[1] ?? '')
+    const kept = { action: 'confirm', key: hidden('key'), backup: hidden('backup') }
+    const wrong = await visitor.post(begun, path, { ...kept, code: wrongCodeFor(uri) })
     assert.match(wrong.text, /role="alert">Invalid code/)
+    for (const shown of [/<svg class="qr".*<\/svg>/s, /<pre>[^<]+/, /class="key">[A-Z2-7]+/])
+      assert.equal(shown.exec(wrong.text)?.[0], shown.exec(begun.text)?.[0])
+    for (const key of ['', 'https://evil.example/', `otpauth://totp/${'x'.repeat(2000)}`]) {
+      const odd = await visitor.post(begun, path, { action: 'confirm', key, code: wrongCodeFor(uri) })
+      assert.deepEqual([odd.status, odd.text.includes('class="qr"')], [400, false])
+    }
     const code = codeFor(uri)
     const confirmed = await visitor.post(wrong, path, {
       action: 'confirm',
@@ -57,6 +66,9 @@ describe('pages of an account', () => {
     const other = createVisitor(app)
     const login = await other.get('/login?return_to=%2Faccount%2Fsessions')
     const credentials = { action: 'sign-in', email, password, return_to: '/account/sessions' }
+    const mistyped = await other.post(login, '/login', { ...credentials, password: 'wrong password' })
+    assert.match(mistyped.text, new RegExp(`name="email" value="${email}" autocomplete`))
+    assert.doesNotMatch(mistyped.text, /wrong password/)
     const asked = await other.post(login, '/login', credentials)
     assert.equal(asked.location, '/login/code?return_to=%2Faccount%2Fsessions')
     assert.equal((await other.get('/account/sessions')).status, 303)

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts'
 import { problemNote, redirect, sendPage } from '../layout.ts'
 import { loginPath } from '../login.ts'
 import { PASSKEY_SCRIPT } from '../passkey-script.ts'
-import { codeList, confirming, setUp, twoFactorSection } from './two-factor.ts'
+import { begunIn, codeList, setUp, twoFactorSection } from './two-factor.ts'
 import { type AccountPagesDeps, SECURITY_PATH, SESSIONS_PATH, sessionOf } from './visitor.ts'
 
 interface SecurityPageDeps extends AccountPagesDeps {
@@ -72,7 +72,10 @@ ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: its own 
       const code = (fields.get('code') ?? '').replaceAll(/\s/g, '')
       const answer = await ask(exchange, 'two-factor/verify-totp', { code })
       if (answer.ok) return done(exchange, answer)
-      step(exchange, 'Set up two-factor sign-in', confirming, (await refusalIn(answer)).message)
+      const { message } = await refusalIn(answer)
+      const begun = begunIn(fields)
+      if (!begun) return show(exchange, message)
+      step(exchange, 'Set up two-factor sign-in', (field) => setUp(field, begun), message)
     },
     async codes(exchange, fields) {
       const answer = await ask(exchange, 'two-factor/generate-backup-codes', passwordIn(fields))

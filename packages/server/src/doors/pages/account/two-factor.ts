@@ -7,6 +7,9 @@ interface Begun {
   backupCodes: string[]
 }
 
+/** More than is ever made; a QR code holds about as much. */
+const LONGEST_KEY = 1000
+
 /** Asked for where there is one: who came with a provider has none. */
 const passwordField = (hasPassword: boolean): Html =>
   hasPassword
@@ -38,17 +41,28 @@ ${qrCode(totpURI)}
 <p><code class="key">${new URL(totpURI).searchParams.get('secret') ?? ''}</code></p></li>
 <li><p>Store these backup codes where you will find them without your phone. Each works once.</p>
 ${codeList(backupCodes)}</li>
-<li>${confirming(field)}</li>
+<li>${confirming(field, { totpURI, backupCodes })}</li>
 </ol>`
 
-export const confirming = (field: Html): Html =>
+/** Carries along what is shown, so that it is still there after a code that was wrong: the server shows it once. */
+const confirming = (field: Html, { totpURI, backupCodes }: Begun): Html =>
   form(
     field,
     'confirm',
-    html`<label>The six digits your app shows
+    html`<input type="hidden" name="key" value="${totpURI}">
+<input type="hidden" name="backup" value="${backupCodes.join(' ')}">
+<label>The six digits your app shows
 <input class="code" name="code" inputmode="numeric" pattern="[0-9 ]{6,7}" maxlength="7" autocomplete="one-time-code" required></label>
 <button>Turn on two-factor sign-in</button>`,
   )
+
+/** What the page of before carried along; undefined when it was not our page. */
+export function begunIn(fields: URLSearchParams): Begun | undefined {
+  const totpURI = fields.get('key') ?? ''
+  const isWhole =
+    totpURI.startsWith('otpauth://totp/') && totpURI.length <= LONGEST_KEY && URL.canParse(totpURI)
+  return isWhole ? { totpURI, backupCodes: (fields.get('backup') ?? '').split(' ') } : undefined
+}
 
 export const codeList = (codes: string[]): Html => html`<pre>${codes.join('\n')}</pre>`
 
