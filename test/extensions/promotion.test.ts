@@ -89,6 +89,7 @@ onEachDatabase('promotion', (create) => {
       },
       'next',
     )
+    const plan = await host.ok('extensions/plan', { name, ref: 'next' })
     const { changes, migrations } = await told()
     const after = { record: 'note', schemaHash: migrations[0].schemaHash }
     assert.deepEqual(changes, [
@@ -101,6 +102,16 @@ onEachDatabase('promotion', (create) => {
         daemon: 'added',
       },
     ])
+    const notes = { extension: 'notes', change: 'added', module: true }
+    const after5 = { on: { push: {} }, scheduleIntervalMinutes: 5 }
+    assert.deepEqual(plan.changes, [notes, { ...changes[1], ...after5 }], 'as it was planned')
+    assert.deepEqual(
+      plan.migrations.map(({ recordName, kind, rows }: Record<string, unknown>) => [recordName, kind, rows]),
+      [['note', 'create', 0]],
+    )
+    assert.deepEqual([plan.before === plan.oid, plan.errors], [false, []])
+    const same = await host.ok('extensions/plan', { name, ref: 'next' })
+    assert.deepEqual([same.before, same.changes], [same.oid, []])
     assert.deepEqual((await told()).changes, [], 'the same once more')
     await push(
       {
@@ -134,6 +145,9 @@ onEachDatabase('promotion', (create) => {
     const invalid = await promote({ ref: 'broken' })
     assert.deepEqual([invalid.status, invalid.body.code], [422, 'EXTENSION_INVALID'])
     assert.deepEqual([invalid.body.data.name, invalid.body.data.extension], [name, 'bad'])
+    const { errors, changes } = await host.ok('extensions/plan', { name, ref: 'broken' })
+    assert.match(errors[0].path, /^extensions\/bad\/extension\.json/)
+    assert.deepEqual(changes, [])
     await push(
       {
         'extensions/bad/extension.json': '{"version": 1, "name": "bad"}',

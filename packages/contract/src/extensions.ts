@@ -60,6 +60,39 @@ export const MigrationPlanEntry = z.object({
 })
 export type MigrationPlanEntry = z.infer<typeof MigrationPlanEntry>
 
+const Change = z.enum(['added', 'changed', 'removed'])
+
+/** What a promotion would do to one extension. What is left out stays as it is. */
+export const PlannedChange = z.object({
+  extension: ExtensionName,
+  change: Change,
+  module: z.literal(true).optional().describe('Other code would run.'),
+  grants: z
+    .object({ added: StringList, removed: StringList })
+    .optional()
+    .describe('What it may do then and may not do now, and the other way round.'),
+  trigger: Change.optional().describe('What starts it by itself.'),
+  on: Subscription.optional().describe('What that is then.'),
+  daemon: Change.optional(),
+  scheduleIntervalMinutes: z.int().optional().describe('How often the daemon is woken then.'),
+})
+export type PlannedChange = z.infer<typeof PlannedChange>
+
+export const PromotionPlan = z.object({
+  oid: z.string().describe('What would be canonical.'),
+  before: NullableText.describe('What is. Null while nothing was promoted.'),
+  errors: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .describe('What stands against it. With any of them the rest is empty.'),
+  changes: z.array(PlannedChange),
+  changesTruncated: z.boolean(),
+  migrations: z.array(MigrationPlanEntry.extend({ rows: Counter.describe('How many there are of it now.') })),
+  webhooks: z
+    .object({ added: StringList, changed: StringList, removed: StringList })
+    .describe('Those that the repository declares, by name.'),
+})
+export type PromotionPlan = z.infer<typeof PromotionPlan>
+
 const tag = 'Extensions'
 const atRef = z.object({
   name: RepoName,
@@ -95,6 +128,14 @@ export const extensions = {
   })
     .input(atRef.extend({ extension: ExtensionName }))
     .output(ExtensionDetail),
+  plan: operation('/extensions/plan', {
+    summary: 'Tell what a promotion would change, and what stands against it',
+    tag,
+    needs: 'repo:admin',
+    errors: [...ofOneExtension, 'EXTENSION_PROVENANCE'],
+  })
+    .input(atRef)
+    .output(PromotionPlan),
   promote: operation('/extensions/promote', {
     summary: 'Make a commit canonical, migrating record schemas with it',
     tag,

@@ -5,6 +5,7 @@ import { Runtime } from './extensions.ts'
 import {
   Actor,
   AnyJson,
+  Counter,
   ExtensionName,
   Id,
   JsonObject,
@@ -14,7 +15,7 @@ import {
   Timestamp,
 } from './names.ts'
 import { ofOneExtension, operation, unready } from './operation.ts'
-import { Cursor, Page, pageLimit, pageOf } from './paging.ts'
+import { Cursor, listOf, Page, pageLimit, pageOf } from './paging.ts'
 
 const NullableText = z.string().nullable()
 
@@ -59,6 +60,23 @@ export const Run = z.object({
   endedAt: Timestamp.nullable(),
 })
 export type Run = z.infer<typeof Run>
+
+export const RunStep = z.object({
+  step: Counter.describe('Counts them in the order they were begun, from 0.'),
+  name: z.string(),
+  kind: z.enum(['do', 'sleep', 'sleepUntil', 'waitForEvent']),
+  state: z.enum(['running', 'waiting', 'done', 'failed']),
+  attempt: z.int().min(1).describe('Which one it is at, or ended with.'),
+  begunAt: Timestamp.nullable().describe('Null where it is not known.'),
+  dueAt: Timestamp.nullable().describe('When it goes on by itself, or would have.'),
+  endedAt: Timestamp.nullable(),
+  waitsFor: z
+    .object({ type: z.string(), subject: z.string().optional() })
+    .nullable()
+    .describe('The event of `waitForEvent`.'),
+  error: NullableText.describe('Why it failed.'),
+})
+export type RunStep = z.infer<typeof RunStep>
 
 const tag = 'Runs'
 
@@ -110,6 +128,14 @@ export const runs = {
       }),
     )
     .output(z.object({ run: Run })),
+  steps: operation('/runs/steps', {
+    summary: 'List the steps of a workflow run, in the order they were begun',
+    tag,
+    needs: 'repo:read',
+    errors: everyRun,
+  })
+    .input(z.object({ id: RunId }))
+    .output(listOf(RunStep)),
   list: operation('/runs/list', {
     summary: 'List the runs of a repository, the newest first',
     tag,

@@ -228,6 +228,7 @@ const rows: Record<string, Row> = {
     gives: '404 RECORD_SCHEMA_NOT_FOUND',
   },
   '/extensions/list': { input: () => ({ name: 'target' }) },
+  '/extensions/plan': { input: () => ({ name: 'target' }) },
   '/extensions/promote': { input: () => ({ name: 'target' }) },
   '/extensions/get': {
     input: () => ({ name: 'target', extension: 'none' }),
@@ -246,6 +247,7 @@ const rows: Record<string, Row> = {
   '/runs/list': { input: () => ({ name: 'target' }) },
   '/runs/get': { input: () => ({ id: RUN }) },
   '/runs/logs': { input: () => ({ id: RUN }) },
+  '/runs/steps': { input: () => ({ id: RUN }) },
   '/runs/cancel': { input: () => ({ id: RUN }) },
   '/secrets/set': { input: () => ({ name: 'target', secret: 'TOKEN', value: 'secret' }) },
   '/secrets/list': { input: () => ({ name: 'target' }) },

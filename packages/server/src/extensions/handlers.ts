@@ -13,6 +13,7 @@ export const extensionsHandlers = (
   }
   return {
     list: async (input, { caller, signal }) => on().extensions.list(caller, input, signal),
+    plan: async (input, { caller, signal }) => on().promotions.plan(caller, input, signal),
     promote: async (input, { caller, signal }) => on().promotions.promote(caller, input, signal),
     get: async (input, { caller, signal }) => on().extensions.get(caller, input, signal),
   }

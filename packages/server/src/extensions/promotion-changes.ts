@@ -5,7 +5,7 @@ import type { CanonicalExtensionRow } from './store.ts'
 type Change = 'added' | 'changed' | 'removed'
 
 /** What a promotion did to one extension. What is left out is as it was. */
-interface ExtensionChange {
+export interface ExtensionChange {
   extension: string
   change: Change
   /** Whether other code runs. */

@@ -1,3 +1,4 @@
+import type { PlannedChange, PromotionPlan } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { type Landings, ObjectsPruned } from '../code/landing.ts'
 import type { Revisions } from '../code/revisions.ts'
@@ -15,7 +16,8 @@ import { type DeclaredWebhook, type DeclaredWebhooks, StaleWebhooks } from '../w
 import { BUNDLER_VERSION } from './builder.ts'
 import { CANONICAL_REF } from './canonical-ref.ts'
 import { brokenFault } from './faults.ts'
-import { changesBetween } from './promotion-changes.ts'
+import { firstProblems } from './problems.ts'
+import { changesBetween, type ExtensionChange } from './promotion-changes.ts'
 import type { Rebuild } from './provenance.ts'
 import * as store from './store.ts'
 import type { SoundExtension, Survey, Surveys } from './surveys.ts'
@@ -68,6 +70,7 @@ const isOutrun = (error: unknown): boolean =>
   [Outrun, ObjectsPruned, StalePreparation, StaleWebhooks].some((kind) => error instanceof kind)
 
 const ATTEMPTS = 5
+const ERRORS_SHOWN = 1000
 
 export type PromotionService = ReturnType<typeof createPromotionService>
 
@@ -77,21 +80,31 @@ export function createPromotionService(deps: PromotionDeps) {
   const { recordMigrations, declaredWebhooks, following } = deps
   const inTurn = createTurns()
 
-  async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
-    const repo = await repos.open(caller, name, 'repo:admin')
-    if (!dryRun) repos.requireWritable(caller, repo)
+  /** What a commit declares, and what stands against putting it in force. */
+  async function look(repo: RepoRow, ref: string | undefined, signal: AbortSignal) {
     const before = await store.readCanonical(database.db, repo.id)
     const commit = await revisions.commitAt(repo, ref, signal)
     const survey = await surveys.at(repo, { commit, buildAll: rebuild }, signal)
-    if (survey.problems.length > 0) throw brokenFault(repo, survey.problems)
     const webhooks = survey.webhooks.map(declarationOf)
-    const refused = await declaredWebhooks.problems(repo, webhooks)
-    if (refused.length > 0) throw brokenFault(repo, refused.map(problemOf))
+    const problems =
+      survey.problems.length > 0
+        ? survey.problems
+        : (await declaredWebhooks.problems(repo, webhooks)).map(problemOf)
+    const records = survey.extensions.flatMap(({ descriptor: { record } }) => record ?? [])
+    return { before, commit, survey, webhooks, records, problems }
+  }
 
-    const declared = survey.extensions.flatMap(({ descriptor: { record } }) => record ?? [])
+  async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
+    const repo = await repos.open(caller, name, 'repo:admin')
+    if (!dryRun) repos.requireWritable(caller, repo)
+    const { before, commit, survey, webhooks, records, problems } = await look(repo, ref, signal)
+    if (problems.length > 0) throw brokenFault(repo, problems)
     const answer = { ref: CANONICAL_REF, oid: commit }
-    if (dryRun) return { ...answer, migrations: await recordMigrations.plan(repo, declared, signal) }
-    const prepared = await recordMigrations.prepare(repo, declared, signal)
+    if (dryRun) {
+      const planned = await recordMigrations.plan(repo, records, signal)
+      return { ...answer, migrations: planned.map(({ entry }) => entry) }
+    }
+    const prepared = await recordMigrations.prepare(repo, records, signal)
     try {
       await flip(caller, { repo, before, commit, survey, webhooks, prepared })
     } catch (error) {
@@ -143,6 +156,27 @@ export function createPromotionService(deps: PromotionDeps) {
   }
 
   return {
+    /** What a promotion would change. */
+    async plan(caller: Caller, { name, ref }: Promotion, signal: AbortSignal): Promise<PromotionPlan> {
+      const repo = await repos.open(caller, name, 'repo:admin')
+      const { before, commit, survey, webhooks, records, problems } = await look(repo, ref, signal)
+      const plan = { oid: commit, before: before.commit ?? null, errors: [] }
+      if (problems.length > 0) {
+        const errors = problems.map(({ path, message }) => ({ path, message }))
+        return { ...nothing, ...plan, errors: firstProblems(errors, ERRORS_SHOWN, 'extensions') }
+      }
+      const after = survey.extensions.map((extension) => canonicalRow(repo, extension))
+      const { changes, changesTruncated } = changesBetween(before.extensions, after)
+      const migrations = await recordMigrations.plan(repo, records, signal)
+      return {
+        ...plan,
+        changes: changes.map((change) => plannedChange(change, survey.extensions)),
+        changesTruncated,
+        migrations: migrations.map(({ entry, rows }) => ({ ...entry, rows })),
+        webhooks: await declaredWebhooks.changesTo(repo, webhooks),
+      }
+    },
+
     /** Those of one repository follow each other, here and wherever else the database is used. */
     promote: (caller: Caller, promotion: Promotion, signal: AbortSignal) =>
       inTurn(`${caller.org.id} ${promotion.name}`, async () => {
@@ -153,6 +187,26 @@ export function createPromotionService(deps: PromotionDeps) {
             if (!isOutrun(error) || attempt === ATTEMPTS) throw error
           }
       }),
+  }
+}
+
+const nothing = {
+  changes: [],
+  changesTruncated: false,
+  migrations: [],
+  webhooks: { added: [], changed: [], removed: [] },
+}
+
+/** With what is then in force of it, where that changes. */
+function plannedChange(
+  { schema: _, ...change }: ExtensionChange,
+  extensions: readonly SoundExtension[],
+): PlannedChange {
+  const { on, daemon } = extensions.find(({ name }) => name === change.extension)?.descriptor ?? {}
+  return {
+    ...change,
+    ...(change.trigger && on && { on }),
+    ...(change.daemon && daemon && { scheduleIntervalMinutes: daemon.scheduleIntervalMinutes }),
   }
 }
 

@@ -104,11 +104,10 @@ onEachDatabase('promotions of records', (create) => {
     const name = await filled(7)
     const before = await list(name)
     const plan = await recordMigrationsOf(app).plan(await repoNamed(app, name), [next])
-    assert.deepEqual(plan, [
-      { recordName: record, kind: 'migrate', schemaHash: schemaHash(next), steps: STEPS },
-    ])
+    const entry = { recordName: record, kind: 'migrate', schemaHash: schemaHash(next), steps: STEPS }
+    assert.deepEqual(plan, [{ entry, rows: 7 }])
     assert.deepEqual((await state(name)).rows, before)
-    assert.deepEqual(await promoteRecords(app, name, next), plan)
+    assert.deepEqual(await promoteRecords(app, name, next), [entry])
     const expected = migrated(before)
     for (const _ of ['before upkeep', 'after it']) {
       const { rows, schema } = await state(name)
@@ -169,8 +168,8 @@ onEachDatabase('promotions of records', (create) => {
       'count changes from string to integer, and 1 row has a value that is none',
       'gone is dropped, and 3 rows have a value in it that `drop` does not give up',
     ]
-    const [entry] = await recordMigrationsOf(app).plan(repo, [nextPublic])
-    assert.deepEqual([entry?.kind, entry?.reasons], ['blocked', reasons])
+    const [planned] = await recordMigrationsOf(app).plan(repo, [nextPublic])
+    assert.deepEqual([planned?.entry.kind, planned?.entry.reasons], ['blocked', reasons])
     await assert.rejects(promoteRecords(app, name, nextPublic), (error: unknown) => {
       assert.ok(error instanceof Fault)
       assert.equal(error.code, 'RECORD_MIGRATION_BLOCKED')

@@ -85,8 +85,9 @@ export function createRecordMigrations({
       repo: Repo,
       declared: readonly Declared[],
       signal?: AbortSignal,
-    ): Promise<MigrationPlanEntry[]> {
-      return (await planMigrations(database.db, repo.id, declared, signal)).map(({ entry }) => entry)
+    ): Promise<{ entry: MigrationPlanEntry; rows: number }[]> {
+      const planned = await planMigrations(database.db, repo.id, declared, signal)
+      return planned.map(({ entry, current }) => ({ entry, rows: current?.row.row_count ?? 0 }))
     },
 
     /** Does all that takes long. Throws RECORD_MIGRATION_BLOCKED. */

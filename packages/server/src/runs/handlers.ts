@@ -12,6 +12,7 @@ export const runsHandlers = (service: RunsService | undefined): Handlers['runs']
     dispatch: async (input, { caller, signal }) => on().dispatch(caller, input, signal),
     get: async (input, { caller, signal }) => on().get(caller, input, signal),
     list: async (input, { caller }) => on().list(caller, input),
+    steps: async (input, { caller }) => on().steps(caller, input),
     logs: async (input, { caller }) => on().logs(caller, input),
     cancel: async (input, { caller }) => on().cancel(caller, input),
   }

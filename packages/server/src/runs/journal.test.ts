@@ -17,6 +17,16 @@ onEachDatabase('the journal of a workflow', (create) => {
           const ends = await Promise.all(steps.map((step) => ctx.step.end({ ...step, attempt: 1 })))
           return ends.map(({ order }: any) => order)`,
       },
+      stuck: {
+        declares: { runtime: 'workflow' },
+        does: `
+          const name = 'a', failed = { index: 0, name }
+          await ctx.step.begin({ ...failed, kind: 'do', options: { retries: 1 } })
+          await ctx.step.end({ ...failed, attempt: 1, error: { name: 'RangeError', message: 'too far' } })
+          await ctx.step.end({ ...failed, attempt: 2, error: { message: 'x'.repeat(9_000) } })
+          const event = { type: 'report.approved', subject: 'report/1', timeoutMs: 60_000 }
+          await ctx.step.begin({ index: 1, name: 'approval', kind: 'waitForEvent', event })`,
+      },
       still: { does: `await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))` },
     })
   })
@@ -25,6 +35,25 @@ onEachDatabase('the journal of a workflow', (create) => {
     const run = await world.run('flows', 'together')
     assert.equal(run.error, null)
     assert.deepEqual((run.output as number[]).toSorted(), [1, 2, 3, 4, 5, 6])
+    const { items } = await world.ok('runs/steps', { id: run.id })
+    assert.equal(items.length, 6)
+    const { begunAt, endedAt, ...second } = items[1]
+    assert.deepEqual(second, {
+      ...{ step: 1, name: 'step 1', kind: 'do', state: 'done', attempt: 1 },
+      ...{ dueAt: null, waitsFor: null, error: null },
+    })
+    assert.ok(begunAt >= run.createdAt && endedAt >= begunAt)
+  })
+
+  it('tells what its steps are at', async () => {
+    const { id } = await world.run('flows', 'stuck')
+    const { items } = await world.ok('runs/steps', { id })
+    const [failed, waits] = items
+    assert.deepEqual([failed.state, failed.attempt], ['failed', 2])
+    assert.ok(failed.error.length < 4_100 && failed.error.endsWith('…'))
+    assert.deepEqual([waits.state, waits.endedAt], ['waiting', null])
+    assert.equal(waits.dueAt - waits.begunAt, 60_000)
+    assert.deepEqual(waits.waitsFor, { type: 'report.approved', subject: 'report/1' })
   })
 
   it('is written by nobody from whom the run is taken in the same moment', async () => {

@@ -170,6 +170,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
           kind,
           state: kind === 'do' ? 'running' : 'waiting',
           attempt: 1,
+          begun_at: clock(),
           due_at: dueOf(asked, clock()),
           place: null,
           ended_at: null,

@@ -1,4 +1,4 @@
-import type { LogEvent, Run, RunStatus, RunTrigger } from '@trellis/contract'
+import type { LogEvent, Run, RunStatus, RunStep, RunTrigger } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Power } from '../access/powers.ts'
 import type { EventsService } from '../events/service.ts'
@@ -9,7 +9,8 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Db } from '../schema.ts'
 import type { Cancels } from './cancels.ts'
 import type { Dispatching } from './dispatching.ts'
-import { presentRun } from './presenting.ts'
+import { presentRun, presentStep } from './presenting.ts'
+import { listStepOutlines } from './step-store.ts'
 import * as store from './store.ts'
 import type { Transitions } from './transitions.ts'
 import type { Waiting } from './waiting.ts'
@@ -126,6 +127,11 @@ export function createRunsService(deps: RunsDeps) {
 
     /** Of a repository that was opened, newest first. */
     listLatest: (repo: RepoRow, limit: number) => store.listLatest(db, repo.id, limit),
+
+    async steps(caller: Caller, { id }: { id: string }): Promise<{ items: RunStep[] }> {
+      await open(caller, id, 'repo:read', store.findPlaceOf)
+      return { items: (await listStepOutlines(db, id)).map(presentStep) }
+    },
 
     async logs(
       caller: Caller,

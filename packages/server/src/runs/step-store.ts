@@ -9,6 +9,8 @@ interface StepsTable {
   kind: 'do' | 'sleep' | 'sleepUntil' | 'waitForEvent'
   state: 'running' | 'waiting' | 'done' | 'failed'
   attempt: number
+  /** Null of those from before this was kept. */
+  begun_at: number | null
   /** When one that waits goes on by itself. */
   due_at: number | null
   /** Counts them in the order they ended, from 1. */
@@ -32,6 +34,31 @@ export type StepRow = Selectable<StepsTable>
 
 export const listSteps = (q: Db, runId: string): Promise<StepRow[]> =>
   q.selectFrom('run_steps').selectAll().where('run_id', '=', runId).orderBy('step').execute()
+
+/** What can be shown of any of them: what they gave may be large. */
+const OUTLINE = [
+  'step',
+  'name',
+  'kind',
+  'state',
+  'attempt',
+  'begun_at',
+  'due_at',
+  'ended_at',
+  'asked',
+] as const
+const SHOWN_CHARACTERS = 4_000
+
+export type StepOutline = Pick<StepRow, (typeof OUTLINE)[number] | 'error'>
+
+export const listStepOutlines = (q: Db, runId: string): Promise<StepOutline[]> =>
+  q
+    .selectFrom('run_steps')
+    .select(OUTLINE)
+    .select(sql<string | null>`substr(error, 1, ${sql.lit(SHOWN_CHARACTERS)})`.as('error'))
+    .where('run_id', '=', runId)
+    .orderBy('step')
+    .execute()
 
 export async function putStep(tx: Tx, row: StepRow): Promise<void> {
   const { run_id: _, step: __, arrived: ___, ...rest } = row

@@ -21,6 +21,7 @@ describe('runs where extensions are switched off', () => {
       ['runs/get', { id: 'run_1' }],
       ['runs/list', { name: 'tools' }],
       ['runs/logs', { id: 'run_1' }],
+      ['runs/steps', { id: 'run_1' }],
       ['runs/cancel', { id: 'run_1' }],
       ['secrets/set', { name: 'tools', secret: 'A', value: 'b' }],
       ['secrets/list', { name: 'tools' }],

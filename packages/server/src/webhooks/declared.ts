@@ -39,7 +39,9 @@ interface ChangedRow {
 }
 
 /** What became of the webhooks of a repository, by their names. */
-interface DeclaredChanges extends Record<'added' | 'changed' | 'removed', string[]> {
+type NamedChanges = Record<'added' | 'changed' | 'removed', string[]>
+
+interface DeclaredChanges extends NamedChanges {
   rows: readonly ChangedRow[]
 }
 
@@ -145,35 +147,36 @@ export function createDeclaredWebhooks(deps: {
       })
     },
 
+    /** What `changeIn` would do, by their names. */
+    async changesTo(repo: RepoRow, declared: readonly DeclaredWebhook[]): Promise<NamedChanges> {
+      const rows = await store.listAllWebhooks(database.db, repo.id)
+      const { created, updated, unwanted } = compare(rows, declared)
+      const returned = updated.filter(({ isBack }) => isBack)
+      const names = (all: readonly { name: string }[]) => all.map(({ name }) => name).toSorted()
+      return {
+        added: names([...created, ...returned.map(({ row }) => row)]),
+        changed: names(updated.flatMap(({ isBack, row }) => (isBack ? [] : row))),
+        removed: names(unwanted.filter(({ status }) => status === 'active')),
+      }
+    },
+
     /**
      * Makes the declared webhooks of the repository these. The repository must be locked, and `tellIn` has to follow
      * when everything else is locked as well. Throws StaleWebhooks.
      */
     async changeIn(tx: Tx, repo: RepoRow, declared: readonly DeclaredWebhook[]): Promise<DeclaredChanges> {
-      const known = new Map((await store.listAllWebhooks(tx, repo.id)).map((row) => [row.name, row]))
-      const byName = declared.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const found = compare(await store.listAllWebhooks(tx, repo.id), declared)
       const updated: ChangedRow[] = []
       const [changed, returned]: [string[], string[]] = [[], []]
-      for (const { name, ...webhook } of byName) {
-        const row = known.get(name)
-        if (!row) continue
+      for (const { row, columns, isBack } of found.updated) {
         if (row.declared === 0) throw new StaleWebhooks()
-        const columns = columnsOf(webhook)
-        const isBack = row.status === 'orphaned'
-        if (!isBack && isSame(row, columns)) continue
         const after = await updateIn(tx, row, { ...columns, status: 'active' })
         updated.push({ type: 'webhook.updated', row: after, hasMoved: isBack || row.url !== after.url })
-        if (isBack) returned.push(name)
-        else changed.push(name)
+        if (isBack) returned.push(row.name)
+        else changed.push(row.name)
       }
-      const created = await createIn(
-        tx,
-        repo,
-        byName.filter(({ name }) => !known.has(name)),
-      )
-      const wanted = new Set(declared.map(({ name }) => name))
-      const unwanted = [...known.values()].filter((row) => row.declared === 1 && !wanted.has(row.name))
-      const { removed, forgotten } = await orphanIn(tx, unwanted)
+      const created = await createIn(tx, repo, found.created)
+      const { removed, forgotten } = await orphanIn(tx, found.unwanted)
       return {
         added: [...returned, ...created.map(({ name }) => name)].toSorted(),
         changed,
@@ -208,6 +211,25 @@ export function createDeclaredWebhooks(deps: {
 
     /** Those of the hashes that are of modules which make bodies here. */
     modulesAmong: (hashes: readonly string[]): Promise<string[]> => store.listModules(database.db, hashes),
+  }
+}
+
+/** The webhooks there are, held against those that are to be, by their names. */
+function compare(rows: readonly store.WebhookRow[], declared: readonly DeclaredWebhook[]) {
+  const known = new Map(rows.map((row) => [row.name, row]))
+  const byName = declared.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const wanted = new Set(declared.map(({ name }) => name))
+  return {
+    created: byName.filter(({ name }) => !known.has(name)),
+    updated: byName.flatMap(({ name, ...webhook }) => {
+      const row = known.get(name)
+      if (!row) return []
+      const columns = columnsOf(webhook)
+      const isBack = row.status === 'orphaned'
+      const stays = row.declared === 1 && !isBack && isSame(row, columns)
+      return stays ? [] : [{ row, columns, isBack }]
+    }),
+    unwanted: rows.filter((row) => row.declared === 1 && !wanted.has(row.name)),
   }
 }
 

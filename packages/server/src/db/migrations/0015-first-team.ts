@@ -114,6 +114,9 @@ export const firstTeam: Migration = {
     'create index verifications_expires_at on verifications (expires_at)',
     'create index sessions_expires_at on sessions (expires_at)',
 
+    // For whoever watches a workflow.
+    `alter table run_steps add column begun_at ${integer}`,
+
     `alter table users add column disabled_at ${integer}`,
     // Frozen from outside: no owner thaws it.
     `alter table orgs add column held ${integer} not null default 0`,
