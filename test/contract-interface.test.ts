@@ -392,6 +392,8 @@ const operations: Record<string, Published> = {
       name: 'REPO_NAME',
       record: 'RECORD_NAME',
       'where?': 'object',
+      // The order of an index is ours, beyond the interface.
+      'sort?': 'string ..300',
       'limit?': 'integer 1..1000 = 100',
       'cursor?': 'string',
     },

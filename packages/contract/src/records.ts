@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { ErrorCode } from './errors.ts'
-import { Id, JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
+import { Counter, Id, JsonObject, RecordName, RepoName, StringList, Timestamp } from './names.ts'
 import { operation, unready } from './operation.ts'
-import { Cursor, NextCursor, pageLimit } from './paging.ts'
+import { Cursor, listOf, NextCursor, pageLimit } from './paging.ts'
 
 export const RecordRow = z.object({
   id: z.string(),
@@ -33,6 +33,13 @@ export const RecordSchema = z.object({
 })
 export type RecordSchema = z.infer<typeof RecordSchema>
 
+export const RecordCollection = z.object({
+  schema: RecordSchema,
+  rows: Counter.describe('How many there are.'),
+  bytes: Counter.describe('What they take, with their entries in indexes.'),
+})
+export type RecordCollection = z.infer<typeof RecordCollection>
+
 /** An object with the keys it came with: `__proto__` too, which a record of zod would leave out without a word. */
 const OpenObject = z
   .custom<Record<string, unknown>>(
@@ -61,6 +68,14 @@ export const everyRecord = [
 ] as const satisfies ErrorCode[]
 
 export const records = {
+  collections: operation('/records/collections', {
+    summary: 'List the records in force, and how many rows there are of each',
+    tag,
+    needs: 'repo:read',
+    errors: ['REPO_NOT_FOUND', 'FEATURE_UNAVAILABLE'],
+  })
+    .input(z.object({ name: RepoName }))
+    .output(listOf(RecordCollection)),
   list: operation('/records/list', {
     summary: 'List the rows of a record collection',
     tag,
@@ -72,6 +87,15 @@ export const records = {
         name: RepoName,
         record: RecordName,
         where: RowConditions.optional(),
+        sort: z
+          .string()
+          .max(300)
+          .optional()
+          .meta({
+            description:
+              'An index, by its fields: rows come in its order, those without a value first. With a minus before it the other way round. In the order they were made when left out.',
+            examples: ['status,priority', '-priority'],
+          }),
         limit: pageLimit(1000, 100),
         cursor: Cursor.optional(),
       }),

@@ -217,6 +217,7 @@ const rows: Record<string, Row> = {
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
   '/records/list': { input: () => NO_RECORD, gives: '404 RECORD_SCHEMA_NOT_FOUND' },
+  '/records/collections': { input: () => ({ name: 'target' }) },
   '/records/get': { input: () => ({ ...NO_RECORD, id: 'rec_none' }), gives: '404 RECORD_SCHEMA_NOT_FOUND' },
   '/records/create': { input: () => ({ ...NO_RECORD, data: {} }), gives: '404 RECORD_SCHEMA_NOT_FOUND' },
   '/records/update': {

@@ -16,6 +16,9 @@ export type AccessPath =
 /** No row has another, and a database need not be asked for what it may not even take. */
 const ID = /^rec_[0-9a-z]+$/
 
+/** Right after a key, before all that are longer. */
+const ABOVE_KEY = '\u0001'
+
 /** So many keys are asked for one by one. */
 const MAX_KEYS = 100
 
@@ -30,6 +33,16 @@ export function choosePath(filter: Filter | undefined, indexes: readonly Index[]
     if (found && found.score > best.score) best = found
   }
   return best.path
+}
+
+/** The one stretch of an index in which all rows are that a filter may find; undefined where they may be anywhere. */
+export function stretchOf(filter: Filter | undefined, index: Index): KeyRange | undefined {
+  const path = filter && pathThrough(index, required(filter))?.path
+  if (path?.kind === 'keys' && path.keys.length === 1) {
+    const [key = ''] = path.keys
+    return { from: key, to: key + ABOVE_KEY }
+  }
+  return path?.kind === 'ranges' && path.ranges.length === 1 ? path.ranges[0] : undefined
 }
 
 /** The conditions that every row must meet. */

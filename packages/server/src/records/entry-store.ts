@@ -87,6 +87,46 @@ export const listByRange = prepared(
       .limit(range.limit),
 )
 
+interface SortedPage {
+  indexId: string
+  key: string
+  seq: number
+  /** Where to stop: the highest key in one direction, the lowest in the other. */
+  end: string
+  limit: number
+}
+
+const sorted = (db: Db, { indexId, limit }: SortedPage) =>
+  db
+    .selectFrom('record_entries')
+    .innerJoin('records', 'records.id', 'record_entries.record_id')
+    .selectAll('records')
+    .select('record_entries.key as entry_key')
+    .where('record_entries.index_id', '=', indexId)
+    .limit(limit)
+
+/** Rows in the order of their keys, and among equals in the order they were made, after a place and before a key. */
+export const listUpwards = prepared((db: Db, page: SortedPage) =>
+  sorted(db, page)
+    .where((eb) =>
+      eb(eb.refTuple('record_entries.key', 'record_entries.seq'), '>', eb.tuple(page.key, page.seq)),
+    )
+    .where('record_entries.key', '<', page.end)
+    .orderBy('record_entries.key')
+    .orderBy('record_entries.seq'),
+)
+
+/** The other way round. */
+export const listDownwards = prepared((db: Db, page: SortedPage) =>
+  sorted(db, page)
+    .where((eb) =>
+      eb(eb.refTuple('record_entries.key', 'record_entries.seq'), '<', eb.tuple(page.key, page.seq)),
+    )
+    .where('record_entries.key', '>=', page.end)
+    .orderBy('record_entries.key', 'desc')
+    .orderBy('record_entries.seq', 'desc'),
+)
+
 export async function insertIndex(tx: Tx, row: Insertable<IndexesTable>): Promise<void> {
   await tx.insertInto('record_indexes').values(row).execute()
 }

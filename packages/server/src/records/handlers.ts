@@ -10,6 +10,7 @@ export const recordsHandlers = (records: RecordsService | undefined): Handlers['
   }
   return {
     list: async (input, { caller, signal }) => on().list(caller, input, signal),
+    collections: async (input, { caller }) => on().collections(caller, input),
     get: async (input, { caller }) => on().get(caller, input),
     create: async (input, { caller }) => on().create(caller, input),
     update: async (input, { caller }) => on().update(caller, input),

@@ -4,6 +4,7 @@ import { type AccessPath, choosePath } from './access-path.ts'
 import type { Collection } from './collection.ts'
 import * as entryStore from './entry-store.ts'
 import { compileFilter, type MatchedRow } from './matching.ts'
+import { openSorted, type Sort, type SortedPlace } from './sorted.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
 import type { Filter } from './where.ts'
@@ -37,24 +38,44 @@ export const present = (
   data: upgraded(JSON.parse(row.data), row.version, upgrades),
 })
 
-/** The rows of a page, and the place to go on from; undefined when there is nothing more. */
-export async function readPage(
-  db: Db,
-  {
-    collection,
-    filter,
-    after,
-    limit,
-    signal,
-  }: {
-    collection: Collection
-    filter: Filter | undefined
-    after: number
-    limit: number
-    signal?: AbortSignal
-  },
-): Promise<{ rows: MatchedRow[]; next: number | undefined }> {
+interface Wanted<Place> {
+  collection: Collection
+  filter: Filter | undefined
+  after: Place
+  limit: number
+  signal?: AbortSignal
+}
+
+/** The rows of a page in the order they were made, and the place to go on from; undefined when there is nothing more. */
+export async function readPage(db: Db, wanted: Wanted<number>): Promise<Found<number>> {
+  const { collection, filter, after } = wanted
   const source = await openSource(db, collection.row.id, choosePath(filter, collection.indexes), after)
+  return walk(source, ({ seq }) => seq, wanted)
+}
+
+/** The same in the order of an index. */
+export function readSortedPage(
+  db: Db,
+  sort: Sort,
+  wanted: Wanted<SortedPlace | undefined>,
+): Promise<Found<SortedPlace>> {
+  const { source, start } = openSorted(db, sort, wanted.filter)
+  return walk(source, ({ entry_key, seq }) => ({ key: entry_key, seq }), {
+    ...wanted,
+    after: wanted.after ?? start,
+  })
+}
+
+interface Found<Place> {
+  rows: MatchedRow[]
+  next: Place | undefined
+}
+
+async function walk<Row extends store.RecordTableRow, Place>(
+  source: Source<Row, Place>,
+  placeOf: (row: Row) => Place,
+  { collection, filter, after, limit, signal }: Wanted<Place>,
+): Promise<Found<Place>> {
   const matches = filter ? compileFilter(filter) : () => true
   const pause = createPauses()
   const rows: MatchedRow[] = []
@@ -79,38 +100,38 @@ export async function readPage(
         if (rows.length === limit || pageBytes >= MAX_PAGE_BYTES) return { rows, next: found }
         rows.push(presented)
         pageBytes += row.bytes
-        found = row.seq
+        found = placeOf(row)
       }
-      place = row.seq
       await pause()
     }
     if (piece.isLast) return { rows, next: undefined }
-    place = Math.max(place, piece.reached)
+    place = piece.reached
   }
 }
 
-interface Piece {
-  rows: store.RecordTableRow[]
+interface Piece<Row, Place> {
+  rows: Row[]
   /** The last place that was looked at; a row may have gone from there meanwhile. */
-  reached: number
+  reached: Place
   isLast: boolean
 }
 
 /** Gives the next rows after a place, up to so many, in order. */
-type Source = (after: number, limit: number) => Promise<Piece>
+export type Source<Row, Place> = (after: Place, limit: number) => Promise<Piece<Row, Place>>
+type ByPlace = Source<store.RecordTableRow, number>
 
-async function openSource(db: Db, collectionId: string, path: AccessPath, after: number): Promise<Source> {
-  const everything: Source = async (from, limit) => {
+async function openSource(db: Db, collectionId: string, path: AccessPath, after: number): Promise<ByPlace> {
+  const everything: ByPlace = async (from, limit) => {
     const rows = await store.listRecords(db, { collectionId, after: from, limit })
     return { rows, reached: rows.at(-1)?.seq ?? from, isLast: rows.length < limit }
   }
-  const atPlaces = async (places: number[], from: number, limit: number): Promise<Piece> => ({
+  const atPlaces = async (places: number[], from: number, limit: number) => ({
     rows: places.length > 0 ? await store.listBySeqs(db, collectionId, places) : [],
     reached: places.at(-1) ?? from,
     isLast: places.length < limit,
   })
   const fromSorted =
-    (places: number[]): Source =>
+    (places: number[]): ByPlace =>
     async (from, limit) => {
       const first = places.findIndex((place) => place > from)
       return atPlaces(first < 0 ? [] : places.slice(first, first + limit), from, limit)

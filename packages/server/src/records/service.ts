@@ -1,23 +1,22 @@
-import type { Issue, RecordRow, RecordSchema } from '@trellis/contract'
+import type { Issue, RecordRow } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { by, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
-import { numberCursor } from '../platform/cursors.ts'
 import { Fault } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
-import { createPlaces } from '../platform/places.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { bytesOf, type Collection, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
 import * as entryStore from './entry-store.ts'
-import { Outdated, present, readPage } from './pages.ts'
+import { createListing } from './listing.ts'
+import { present } from './pages.ts'
+import { refuse } from './refusing.ts'
 import { relationIssues } from './relations.ts'
 import { HEADROOM_BYTES, LOT_BYTES, lotsMissing, lotsToSpare } from './room.ts'
 import { changedData, type Data, newData } from './rows.ts'
 import * as store from './store.ts'
 import { upgraded } from './upgrades.ts'
-import { parseWhere } from './where.ts'
 
 interface RecordsDeps {
   database: Database
@@ -34,16 +33,12 @@ interface Place {
 }
 
 const MAX_ROW_BYTES = 256 * 1024
-/** Pages that are being read hold rows in memory, more than they will give. */
-const PAGES_AT_ONCE = 8
-const PAGES_PER_OWNER = 3
 
 export type RecordsService = ReturnType<typeof createRecordsService>
 
 /** Rows of the records that are in force. */
 export function createRecordsService(deps: RecordsDeps) {
   const { database, events, repos, clock, newId, limits } = deps
-  const pages = createPlaces({ size: PAGES_AT_ONCE, perOwner: PAGES_PER_OWNER })
 
   function read(place: Place, row: store.CollectionRow | undefined): Collection {
     if (row?.in_force !== 1)
@@ -156,42 +151,7 @@ export function createRecordsService(deps: RecordsDeps) {
   })
 
   return {
-    /** The collections in force of a repository that was opened. */
-    countCollections: (repo: RepoRow) => store.countCollections(database.db, repo.id),
-
-    async list(
-      caller: Caller,
-      input: Place & { where?: Data | undefined; limit: number; cursor?: string | undefined },
-      signal?: AbortSignal,
-    ): Promise<{ rows: RecordRow[]; cursor: string | null; schema: RecordSchema }> {
-      const repo = await repos.open(caller, input.name, 'repo:read')
-      for (;;) {
-        const collection = await open(repo, input)
-        const { filter, issues } = parseWhere(collection.schema, input.where ?? {})
-        refuse(issues)
-        const page = {
-          collection,
-          filter: input.where && filter,
-          after: Math.max(0, numberCursor.decode(input.cursor) ?? 0),
-          limit: input.limit,
-          ...(signal && { signal }),
-        }
-        try {
-          using _place = await pages.acquire(
-            { id: repo.org_id, isProvisional: repo.expires_at !== null },
-            signal,
-          )
-          const { rows, next } = await readPage(database.db, page)
-          return {
-            rows,
-            cursor: next === undefined ? null : numberCursor.encode(next),
-            schema: presentSchema(collection),
-          }
-        } catch (error) {
-          if (!(error instanceof Outdated)) throw error
-        }
-      }
-    },
+    ...createListing({ database, repos, open }),
 
     async get(caller: Caller, { id, ...place }: Place & { id: string }): Promise<RecordRow> {
       const repo = await repos.open(caller, place.name, 'repo:read')
@@ -318,21 +278,7 @@ export function createRecordsService(deps: RecordsDeps) {
 /** What was reserved is used up. */
 class NoRoom extends Error {}
 
-const MAX_ISSUES = 100
-
-function refuse(issues: Issue[]): void {
-  if (issues.length === 0) return
-  const more = issues.length - MAX_ISSUES
-  const told = issues.slice(0, MAX_ISSUES)
-  throw new Fault('BAD_REQUEST', {
-    issues: more > 0 ? [...told, { message: `and ${more} more problems` }] : told,
-  })
-}
-
 const sizeIssues = (json: string): Issue[] =>
   Buffer.byteLength(json) > MAX_ROW_BYTES
     ? [{ path: ['data'], message: `must not have more than ${MAX_ROW_BYTES} bytes as JSON` }]
     : []
-
-const presentSchema = ({ declared }: Collection): RecordSchema =>
-  ({ hooks: {}, ...declared }) as unknown as RecordSchema
