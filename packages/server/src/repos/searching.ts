@@ -24,8 +24,6 @@ const NAMES_AT_ONCE = 1_000
 /** For one answer. Whoever wants more goes on from there. */
 const MAX_NAMES = 50_000
 
-export type Searching = ReturnType<typeof createSearching>
-
 /** Finds repositories of the acting organization by name. */
 export function createSearching({
   db,

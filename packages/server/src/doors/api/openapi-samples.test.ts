@@ -31,9 +31,9 @@ describe('samples', () => {
     assert.ok(validate(value), `${what}: ${JSON.stringify(value)} ${ajv.errorsText(validate.errors)}`)
   }
 
-  /** What was sent, as values: a whole body, or of each line or event. */
+  /** What was sent, as values: a whole body, as JSON or as it is, or of each line or event. */
   function valuesIn(media: string, example: Json): unknown[] {
-    if (media === 'application/json') return [example]
+    if (['application/json', 'application/zip', 'text/plain'].includes(media)) return [example]
     const lines = String(example).split('\n').filter(Boolean)
     const data = media === 'text/event-stream' ? lines.filter((line) => line.startsWith('data: ')) : lines
     assert.ok(data.length > 0, media)

@@ -12,6 +12,8 @@ const inline = new Set<unknown>([
   published.ErrorEnvelope,
   published.RowConditions,
   published.RowsPlace,
+  published.ArchiveAsked,
+  published.RawAsked,
   published.RunId,
 ])
 
