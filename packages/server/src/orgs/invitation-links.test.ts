@@ -47,9 +47,14 @@ onEachDatabase('the link of an invitation', (create) => {
     const rows = JSON.stringify(await app.database.db.selectFrom('invitations').selectAll().execute())
     assert.ok(!rows.includes(secret) && !app.logged().includes(secret))
 
-    const again = await visitor.get(path)
-    assert.deepEqual([again.status, /is over/.test(again.text)], [404, true])
-    assert.equal((await visitor.post(page, path, signUpForm)).status, 404)
+    // Whoever accepted it is told so; it is over for everybody else.
+    for (const again of [await visitor.get(path), await visitor.post(page, path, signUpForm)])
+      assert.deepEqual([again.status, /<h1>You are in Owner/.test(again.text)], [200, true])
+    const other = createVisitor(app)
+    const over = await other.get(path)
+    assert.deepEqual([over.status, /is over/.test(over.text)], [404, true])
+    assert.ok(over.text.includes(`/login?return_to=${encodeURIComponent(path)}`))
+    assert.equal((await other.post(page, path, signUpForm)).status, 403)
   })
 
   it('takes the address from the invitation, whatever a form says', async () => {

@@ -109,6 +109,13 @@ export function createInvitationsService(deps: InvitationsDeps) {
       }
     },
 
+    /** What somebody joined with a link that is over because they did. */
+    async findJoined(userId: string, secret: string) {
+      if (secretKind(secret) !== 'trl') return undefined
+      const joined = await store.findJoinedWith(database.db, userId, hashSecret(secret))
+      return joined && { orgName: joined.name, role: joined.role }
+    },
+
     /** For somebody who signed in with the address it is for. */
     async acceptLink(guest: Guest, secret: string): Promise<Member> {
       const invitation = await findByLink(secret)
@@ -225,6 +232,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
         user_id: userId,
         role: invitation.role,
         created_at: clock(),
+        link_hash: invitation.secret_hash,
       })
       const member = await store.findMember(tx, invitation.org_id, userId)
       if (!member) throw notFound(invitationId)

@@ -35,6 +35,8 @@ interface MembersTable {
   user_id: string
   role: Role
   created_at: number
+  /** Of the link that they joined with. */
+  link_hash: Generated<string | null>
 }
 
 interface InvitationsTable {
@@ -255,6 +257,20 @@ export async function insertMember(tx: Tx, row: Insertable<MembersTable>): Promi
     .executeTakeFirst()
   return inserted !== undefined
 }
+
+/** What somebody joined with a link; undefined when they did not, or have left. */
+export const findJoinedWith = (
+  q: Db,
+  userId: string,
+  hash: string,
+): Promise<{ name: string; role: Role } | undefined> =>
+  q
+    .selectFrom('members')
+    .innerJoin('orgs', 'orgs.id', 'members.org_id')
+    .select(['orgs.name', 'members.role'])
+    .where('members.link_hash', '=', hash)
+    .where('members.user_id', '=', userId)
+    .executeTakeFirst()
 
 export async function updateRole(tx: Tx, memberId: string, role: Role): Promise<void> {
   await tx.updateTable('members').set({ role }).where('id', '=', memberId).execute()

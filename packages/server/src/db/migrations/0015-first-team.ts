@@ -33,6 +33,10 @@ export const firstTeam: Migration = {
     `alter table invitations add column secret_hash ${text}`,
     'create unique index invitations_secret on invitations (secret_hash) where secret_hash is not null',
 
+    // The link that somebody joined with, in case they open it again.
+    `alter table members add column link_hash ${text}`,
+    'create unique index members_link on members (link_hash) where link_hash is not null',
+
     // There are links in them, so they are sealed.
     `create table letters (
       id ${text} primary key,

@@ -95,7 +95,7 @@ ${newPasswordField}
     const { caller } = guest
     const { actor, credential } = caller
     await invitations.acceptLink({ userId: actor.id, author: { actor, credentialId: credential.id } }, secret)
-    tellJoined(exchange, invitation, [])
+    tellJoined(exchange, invitation)
   }
 
   async function signUpAndJoin(
@@ -122,31 +122,42 @@ ${newPasswordField}
     tellJoined(exchange, invitation, answer.headers.getSetCookie())
   }
 
+  /** To whoever accepted it that is no surprise. */
+  async function tellEnd(exchange: Exchange): Promise<void> {
+    const guest = await findGuest(exchange)
+    const joined = guest && (await invitations.findJoined(guest.caller.actor.id, secretOf(exchange)))
+    if (joined) tellJoined(exchange, joined)
+    else tellOver(exchange, { isSignedIn: guest !== undefined })
+  }
+
   return {
     async get(exchange: Exchange): Promise<void> {
       const invitation = await invitations.look(secretOf(exchange))
-      if (invitation) await show(exchange, invitation)
-      else tellOver(exchange)
+      await (invitation ? show(exchange, invitation) : tellEnd(exchange))
     },
 
     async post(exchange: Exchange): Promise<void> {
       const fields = await forms.read(exchange)
       const secret = secretOf(exchange)
       const invitation = await invitations.look(secret)
-      if (!invitation) return tellOver(exchange)
+      if (!invitation) return tellEnd(exchange)
       try {
         if (fields.get('action') === 'join') await join(exchange, secret, invitation)
         else await signUpAndJoin(exchange, secret, invitation, fields)
       } catch (error) {
         // Somebody withdrew it, or used it up, in this moment.
         if (!(error instanceof Fault) || error.code !== 'INVITATION_NOT_FOUND') throw error
-        tellOver(exchange)
+        await tellEnd(exchange)
       }
     },
   }
 }
 
-function tellJoined(exchange: Exchange, { orgName, role }: Invitation, cookies: string[]): void {
+function tellJoined(
+  exchange: Exchange,
+  { orgName, role }: Pick<Invitation, 'orgName' | 'role'>,
+  cookies: string[] = [],
+): void {
   sendPage(
     exchange,
     200,
@@ -158,10 +169,11 @@ function tellJoined(exchange: Exchange, { orgName, role }: Invitation, cookies: 
   )
 }
 
-function tellOver(exchange: Exchange): void {
+function tellOver(exchange: Exchange, { isSignedIn }: { isSignedIn: boolean }): void {
   sendPage(exchange, 404, {
     title: 'This invitation is over',
     body: html`<p>It was accepted, withdrawn or replaced, or it is more than a week old. Ask whoever invited you for a
-new one.</p>`,
+new one.</p>
+${isSignedIn ? '' : html`<p>If it was you who accepted it, <a href="${loginPath(exchange.path)}">sign in</a>.</p>`}`,
   })
 }
