@@ -115,7 +115,7 @@ export function createGroundwork({ enabled, ...base }: Ground & { enabled: Found
   const handedOut = together([createKeyEnding({ events }), doings])
   const retiring = createRetiring({ ...base, events, ending: handedOut })
   const ending = together([createAgentEnding(retiring), handedOut])
-  return { bell, beginnings, daemonBeginnings, tailing, events, doings, ending, retiring }
+  return { bell, beginnings, daemonBeginnings, tailing, events, doings, ending, tokenEnding, retiring }
 }
 
 /**
@@ -129,10 +129,11 @@ export async function createModules({
 }: Base & { passwords: Passwords; runtimes: FoundRuntimes }) {
   const { database, config, clock } = base
   const enabled = runtimes.names
-  const { bell, beginnings, daemonBeginnings, tailing, events, ending, retiring } = createGroundwork({
-    ...base,
-    enabled,
-  })
+  const { bell, beginnings, daemonBeginnings, tailing, events, ending, tokenEnding, retiring } =
+    createGroundwork({
+      ...base,
+      enabled,
+    })
   const { transitions, waking } = beginnings
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })
@@ -165,7 +166,7 @@ export async function createModules({
   const { tokens } = tokensModule.services
   const anonymousModule = createAnonymousModule({ ...shared, orgs, repos })
   const { anonymous } = anonymousModule.services
-  const invitesModule = createInvitesModule({ ...shared, repos, tokens, anonymous })
+  const invitesModule = createInvitesModule({ ...shared, repos, tokens, tokenEnding, anonymous })
   const agentsModule = createAgentsModule({ ...shared, orgs, repos, retiring })
   const recordsModule = createRecordsModule({ ...shared, repos })
   const { signing, declaredWebhooks } = createWebhooksFollowing(shared)

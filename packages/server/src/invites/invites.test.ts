@@ -197,6 +197,19 @@ onEachDatabase('invites', (create) => {
       assertFault(await reveal(made.id), 'INVITE_UNAVAILABLE', { reason: 'revoked' })
     })
 
+    it('take along the clones that were taken from them', async () => {
+      const [made, other] = [await invite(), await invite()]
+      const tokenOf = async ({ id }: { id: string }) => new URL((await reveal(id)).body.cloneUrl).password
+      const [taken, others] = [await tokenOf(made), await tokenOf(other)]
+      const statuses = async () =>
+        Promise.all(
+          [taken, others].map(async (token) => (await app.call('repos/list', {}, { token })).status),
+        )
+      assert.deepEqual(await statuses(), [200, 200])
+      await app.client().invites.revoke({ managementId: made.managementId })
+      assert.deepEqual(await statuses(), [401, 200])
+    })
+
     it('end by the listed id for their maker and for who administrates the repository, and for nobody else', async () => {
       const outsider = await app.signUp('outsider')
       const cookie = anonymousCookieIn(await stranger({ name: 'theirs' }))

@@ -1,3 +1,4 @@
+import type { Ending } from '../access/endings.ts'
 import type { AnonymousService } from '../anonymous/service.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Base, Module } from '../modules.ts'
@@ -11,6 +12,8 @@ interface InvitesNeeds extends Base {
   events: EventsService
   repos: ReposService
   tokens: TokensService
+  /** Ends the clones that were taken from an invite. */
+  tokenEnding: Ending
   anonymous: AnonymousService
   throttles: Throttles
 }

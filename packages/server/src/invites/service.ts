@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AccessScope, Invite, NewInvite, RevealedInvite } from '@trellis/contract'
 import { type Caller, can } from '../access/caller.ts'
+import type { Ending } from '../access/endings.ts'
 import { endWithin } from '../access/lifetimes.ts'
 import type { AnonymousService } from '../anonymous/service.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
@@ -23,6 +24,7 @@ interface InvitesDeps {
   events: EventsService
   repos: ReposService
   tokens: TokensService
+  tokenEnding: Ending
   anonymous: AnonymousService
   clock: Clock
   newId: NewId
@@ -61,7 +63,7 @@ export type InvitesService = ReturnType<typeof createInvitesService>
 /** Links that hand out clones which end by themselves. */
 export function createInvitesService(deps: InvitesDeps) {
   const { database, events, repos, tokens, anonymous, clock, newId, baseUrl, anonymousAccess } = deps
-  const { throttles, limits } = deps
+  const { throttles, limits, tokenEnding } = deps
 
   /** Those who make invites are counted one after the other. */
   const lockOwn = (tx: Tx, { actor }: Caller) => throttles.lockIn(tx, `invites ${actor.id}`)
@@ -278,13 +280,14 @@ export function createInvitesService(deps: InvitesDeps) {
         : { actor: { kind: 'anonymous', id: invite.id }, credentialId: null }
       return database.transact(async (tx) => {
         const revoked = await store.revoke(tx, invite.id, clock())
-        if (revoked)
-          await events.append(tx, {
-            ...author,
-            scope: repoScope(invite.repo_id),
-            type: 'invite.revoked',
-            subject: invite.id,
-          })
+        if (!revoked) return { revoked }
+        await events.append(tx, {
+          ...author,
+          scope: repoScope(invite.repo_id),
+          type: 'invite.revoked',
+          subject: invite.id,
+        })
+        await tokenEnding.endIn(tx, author, { orgId: invite.org_id, actorId: invite.id })
         return { revoked }
       })
     },
