@@ -3,7 +3,8 @@
 #   docker build -t trellis .
 #   docker run -d --name trellis -p 8787:8787 -v trellis:/data -e TRELLIS_BASE_URL=http://localhost:8787 trellis
 
-FROM node:24-bookworm-slim AS build
+# Not the slim one: it has no library that the Node which is installed here is linked with.
+FROM node:24-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/console/package.json packages/console/
