@@ -16,7 +16,7 @@ import { createApi, createApiFront } from './api/door.ts'
 import { createAskAuth } from './auth/asking.ts'
 import { createAuthDoor, createAuthFront } from './auth/door.ts'
 import { closed } from './closed.ts'
-import { ASSETS_PREFIX, type Console } from './console/door.ts'
+import { ASSETS_PREFIX, type Console, pageOfOrg } from './console/door.ts'
 import { createDownloads, type DownloadsDeps, servesDownloads } from './downloads/door.ts'
 import { createAdmission } from './entry/admission.ts'
 import { type AuthenticatorDeps, createAuthenticator } from './entry/authenticate.ts'
@@ -145,7 +145,8 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const code = createCodePage({ ...signingIn, path: auth.codePath })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
-      const entering = { ...services, ask, authenticate, forms, passwordLimit, signUp }
+      const homeOf = deps.console ? pageOfOrg : () => '/'
+      const entering = { ...services, ask, authenticate, forms, passwordLimit, signUp, homeOf }
       const enter = createEnterPage(entering)
       const invitation = createInvitationPage(entering)
       const reset = createPasswordResetPages({ ...entering, enabled: canMail })
@@ -177,7 +178,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`GET ${PROVIDER_PATH}`]: counted(createProviderPage({ ask, auth, baseUrl })),
         [`GET ${auth.codePath}`]: counted(code.get),
         [`POST ${auth.codePath}`]: counted(code.post),
-        ...countedAll(createAccountPages(signingIn)),
+        ...countedAll(createAccountPages({ ...signingIn, providers: auth.providers })),
         'GET /claim': counted(claim.get),
         'POST /claim': counted(claim.post),
         [`GET ${ENTER_PREFIX}*`]: counted(enter.get),

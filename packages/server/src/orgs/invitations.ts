@@ -100,6 +100,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       const invitation = await findByLink(secret)
       if (!invitation) return undefined
       return {
+        orgSlug: invitation.slug,
         orgName: invitation.org_name,
         email: invitation.email,
         role: invitation.role,
@@ -113,7 +114,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
     async findJoined(userId: string, secret: string) {
       if (secretKind(secret) !== 'trl') return undefined
       const joined = await store.findJoinedWith(database.db, userId, hashSecret(secret))
-      return joined && { orgName: joined.name, role: joined.role }
+      return joined && { orgSlug: joined.slug, orgName: joined.name, role: joined.role }
     },
 
     /** For somebody who signed in with the address it is for. */

@@ -263,11 +263,11 @@ export const findJoinedWith = (
   q: Db,
   userId: string,
   hash: string,
-): Promise<{ name: string; role: Role } | undefined> =>
+): Promise<{ slug: string; name: string; role: Role } | undefined> =>
   q
     .selectFrom('members')
     .innerJoin('orgs', 'orgs.id', 'members.org_id')
-    .select(['orgs.name', 'members.role'])
+    .select(['orgs.slug', 'orgs.name', 'members.role'])
     .where('members.link_hash', '=', hash)
     .where('members.user_id', '=', userId)
     .executeTakeFirst()

@@ -3,6 +3,7 @@ import type { Route } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { notFound } from '../http/failure.ts'
 import { type ConsoleFile, readConsole } from './files.ts'
+import { fontFaces } from './fonts.ts'
 
 /** Scripts, styles, fonts and answers of our own, and nothing from anywhere else. */
 const POLICY = [
@@ -11,6 +12,7 @@ const POLICY = [
 ].join('; ')
 
 const INDEX = '/index.html'
+const THEME = '/assets/theme.js'
 export const ASSETS_PREFIX = '/assets/'
 
 export interface Console {
@@ -20,6 +22,10 @@ export interface Console {
   asset: Route
   /** The page itself, wherever a browser goes that nothing else is at; for all others there is nothing. */
   page: Route
+  /** What the server's own pages have of it, to look like it: rules of a stylesheet for its fonts. */
+  fonts: string
+  /** And the script that has them take the theme that was chosen there. */
+  theme: Route
 }
 
 /** The console as it has been built into a directory; undefined where it has not. */
@@ -29,11 +35,9 @@ export async function openConsole(directory: string): Promise<Console | undefine
   if (!index) return undefined
   return {
     isVisit,
-    asset(exchange) {
-      const file = files.get(exchange.path)
-      if (!file) throw notFound()
-      sendFile(exchange, file)
-    },
+    fonts: fontFaces(files),
+    theme: (exchange) => sendKnown(exchange, THEME),
+    asset: (exchange) => sendKnown(exchange, exchange.path),
     page(exchange) {
       if (!isVisit(exchange)) throw notFound()
       // What comes after it may be a secret that was mistyped.
@@ -41,11 +45,18 @@ export async function openConsole(directory: string): Promise<Console | undefine
       sendFile(exchange, index)
     },
   }
+
+  function sendKnown(exchange: Exchange, path: string): void {
+    const file = files.get(path)
+    if (!file) throw notFound()
+    sendFile(exchange, file)
+  }
 }
 
-/** Where a repository is in the console. An organization that is called like a page of the server has another address. */
-export const pageOfRepo = (org: string, name: string): string =>
-  `${RESERVED_SLUGS.has(org) ? '/o' : ''}/${org}/${name}`
+/** Where an organization is in the console. One that is called like a page of the server has another address. */
+export const pageOfOrg = (org: string): string => `${RESERVED_SLUGS.has(org) ? '/o' : ''}/${org}`
+
+export const pageOfRepo = (org: string, name: string): string => `${pageOfOrg(org)}/${name}`
 
 const isVisit = ({ request: { method, headers } }: Exchange): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')

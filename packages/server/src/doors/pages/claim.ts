@@ -96,7 +96,12 @@ this link or told you a code, close this page: you would be answerable for what 
           if (!(error instanceof Fault) || error.code !== 'AGENT_CLAIM_CODE_INVALID') throw error
           return show(exchange, caller, token, 'The code does not match. Look at it again.')
         }
-        tell(exchange, 200, 'Claimed', 'The agent is yours and can go on. You may close this page.')
+        tell(
+          exchange,
+          200,
+          'Claimed',
+          html`The agent is yours and can go on. You may close this page, or look at <a href="/account/agents">Your agents</a>.`,
+        )
       })
     },
   }

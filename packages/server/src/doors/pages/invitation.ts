@@ -10,7 +10,7 @@ import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
-import { newPasswordField, problemNote, readable, sendPage } from './layout.ts'
+import { newPasswordField, problemNote, readable, redirect, sendPage } from './layout.ts'
 import { loginPath } from './login.ts'
 
 export interface InvitationPageDeps {
@@ -21,6 +21,8 @@ export interface InvitationPageDeps {
   forms: Forms
   passwordLimit: PasswordLimit
   signUp: Config['signUp']
+  /** Where an organization is shown to those who are in it. */
+  homeOf(org: string): string
 }
 
 export const INVITATION_PREFIX = '/invitations/'
@@ -29,7 +31,7 @@ type Invitation = NonNullable<Awaited<ReturnType<InvitationsService['look']>>>
 
 /** Where the link of an invitation leads: who is signed in with its address joins, who has no account yet gets one. */
 export function createInvitationPage(deps: InvitationPageDeps) {
-  const { invitations, people, ask, authenticate, forms, passwordLimit, signUp } = deps
+  const { invitations, people, ask, authenticate, forms, passwordLimit, signUp, homeOf } = deps
   const secretOf = ({ path }: Exchange) => path.slice(INVITATION_PREFIX.length)
 
   /** Somebody signed in, with their address. */
@@ -95,7 +97,7 @@ ${newPasswordField}
     const { caller } = guest
     const { actor, credential } = caller
     await invitations.acceptLink({ userId: actor.id, author: { actor, credentialId: credential.id } }, secret)
-    tellJoined(exchange, invitation)
+    redirect(exchange, homeOf(invitation.orgSlug))
   }
 
   async function signUpAndJoin(
@@ -119,14 +121,14 @@ ${newPasswordField}
     if (!answer.ok || !user) return show(exchange, invitation, message ?? 'That did not work')
     const author = { actor: { kind: 'user' as const, id: user.id }, credentialId: null }
     await invitations.acceptLink({ userId: user.id, author }, secret)
-    tellJoined(exchange, invitation, answer.headers.getSetCookie())
+    redirect(exchange, homeOf(invitation.orgSlug), { 'set-cookie': answer.headers.getSetCookie() })
   }
 
   /** To whoever accepted it that is no surprise. */
   async function tellEnd(exchange: Exchange): Promise<void> {
     const guest = await findGuest(exchange)
     const joined = guest && (await invitations.findJoined(guest.caller.actor.id, secretOf(exchange)))
-    if (joined) tellJoined(exchange, joined)
+    if (joined) tellJoined(exchange, { ...joined, home: homeOf(joined.orgSlug) })
     else tellOver(exchange, { isSignedIn: guest !== undefined })
   }
 
@@ -155,18 +157,12 @@ ${newPasswordField}
 
 function tellJoined(
   exchange: Exchange,
-  { orgName, role }: Pick<Invitation, 'orgName' | 'role'>,
-  cookies: string[] = [],
+  { orgName, role, home }: Pick<Invitation, 'orgName' | 'role'> & { home: string },
 ): void {
-  sendPage(
-    exchange,
-    200,
-    {
-      title: `You are in ${orgName}`,
-      body: html`<p>You are signed in, and a member with the role ${role}.</p><p><a href="/account/security">Passkeys and two-factor sign-in</a> · <a href="/account/sessions">Where you are signed in</a> · <a href="/reference">What you can call</a></p>`,
-    },
-    cookies.length > 0 ? { 'set-cookie': cookies } : {},
-  )
+  sendPage(exchange, 200, {
+    title: `You are in ${orgName}`,
+    body: html`<p>You are a member with the role ${role}. <a href="${home}">Go to ${orgName}</a></p>`,
+  })
 }
 
 function tellOver(exchange: Exchange, { isSignedIn }: { isSignedIn: boolean }): void {

@@ -1,24 +1,38 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type Exchange, send } from '../http/exchange.ts'
 import { type Html, html } from './html.ts'
+import { mark } from './mark.ts'
 
-/** For pages: a stylesheet and forms of our own, no scripts, no frames, nothing from elsewhere. */
-const POLICY =
-  "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-/** For those that have a script: one of our own, which asks nobody but us. */
-const SCRIPT_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'`
+/** For pages: a stylesheet, fonts, forms and scripts of our own, no frames, nothing from elsewhere. */
+const POLICY = [
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'",
+  "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+].join('; ')
+/** For those whose script asks for something: nobody but us. */
+const ASKING_POLICY = `${POLICY}; connect-src 'self'`
+
+/** Of a person's account. The console has the first three, in the same clothes. */
+const ACCOUNT_TABS = {
+  '/account': 'Profile',
+  '/account/keys': 'Keys',
+  '/account/agents': 'Agents',
+  '/account/sessions': 'Sessions',
+  '/account/security': 'Security',
+}
 
 interface Page {
   title: string
   body: Html
   /** The path of a script. Whatever can be done without it is. */
   script?: string
+  /** Of a person's account: the tabs of those are above it. */
+  tab?: keyof typeof ACCOUNT_TABS
 }
 
 export function sendPage(
   exchange: Exchange,
   status: number,
-  { title, body, script }: Page,
+  { title, body, script, tab }: Page,
   headers?: OutgoingHttpHeaders,
 ): void {
   const page = html`<!doctype html>
@@ -28,11 +42,15 @@ export function sendPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} · Trellis</title>
+<link rel="icon" type="image/svg+xml" href="/icon.svg">
 <link rel="stylesheet" href="/page.css">
+<script src="/theme.js"></script>
 ${script ? html`<script type="module" src="${script}"></script>` : ''}
 </head>
 <body>
-<main>
+<header class="bar"><a href="/" aria-label="Trellis, home">${mark}</a></header>
+${tab ? accountHead(tab) : ''}
+<main${tab ? html` class="wide"` : ''}>
 <h1>${title}</h1>
 ${body}
 </main>
@@ -40,13 +58,21 @@ ${body}
 </html>
 `
   send(exchange, status, 'text/html; charset=utf-8', page.text, {
-    'content-security-policy': script ? SCRIPT_POLICY : POLICY,
+    'content-security-policy': script ? ASKING_POLICY : POLICY,
     // Under no-referrer a browser hides from us too that a form comes from our own page.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
     ...headers,
   })
 }
+
+const accountHead = (current: string): Html => html`<nav class="head" aria-label="Account">
+<p>Your account</p>
+<div>${Object.entries(ACCOUNT_TABS).map(
+  ([path, label]) =>
+    html`<a href="${path}"${path === current ? html` aria-current="page"` : ''}>${label}</a>`,
+)}</div>
+</nav>`
 
 export function redirect(exchange: Exchange, location: string, headers?: OutgoingHttpHeaders): void {
   send(exchange, 303, 'text/plain; charset=utf-8', '', { location, 'cache-control': 'no-store', ...headers })

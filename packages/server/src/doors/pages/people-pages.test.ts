@@ -37,7 +37,7 @@ describe('pages for people', () => {
 
   const credentials = { action: 'sign-in', email: 'Ana@Example.com', password: PASSWORD }
 
-  it('cannot be framed, run no scripts, are not kept, and tell no other site where somebody was', async () => {
+  it('cannot be framed, run no scripts but ours, are not kept, and tell no other site where somebody was', async () => {
     const { url } = await app.client().invites.createAnonymous({ name: 'looked-at' })
     for (const path of ['/login', '/claim', url, '/invites/none']) {
       const { headers } = await createVisitor(app).get(path)

@@ -1,7 +1,10 @@
 export const PROVIDER_PATH = '/login/with'
 
-export const providerPath = (id: string, returnTo: string): string =>
-  `${PROVIDER_PATH}?provider=${encodeURIComponent(id)}&return_to=${encodeURIComponent(returnTo)}`
+/** Asks for the provider to be a way into the account somebody is signed in with. */
+export const LINK = 'link'
+
+export const providerPath = (id: string, returnTo: string, { linking = false } = {}): string =>
+  `${PROVIDER_PATH}?provider=${encodeURIComponent(id)}&${linking ? `${LINK}=1&` : ''}return_to=${encodeURIComponent(returnTo)}`
 
 /** Why somebody came back from a provider without being signed in. What else stands in the address is not shown. */
 export function problemOf(error: string | null): string | undefined {
@@ -13,6 +16,8 @@ export function problemOf(error: string | null): string | undefined {
       return 'There is an account with this address already. Sign in with its password.'
     case 'SIGN_UP_CLOSED':
       return 'There is no account for this address, and this server does not make one by itself.'
+    case "email_doesn't_match":
+      return 'The provider knows you by another address than this account has.'
     case 'email_not_found':
       return 'The provider did not tell your address.'
     default:

@@ -5,6 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { html } from './html.ts'
 import { redirect, sendPage } from './layout.ts'
 import { localPath, loginPath } from './login.ts'
+import { LINK } from './provider-links.ts'
 
 interface ProviderPageDeps {
   ask: AskAuth
@@ -24,10 +25,11 @@ export function createProviderPage({ ask, auth, baseUrl }: ProviderPageDeps) {
     const provider = auth.providers.find(({ id }) => id === query.get('provider'))
     if (!provider || !comesFromHere(exchange.request.headers, origin))
       return redirect(exchange, loginPath(returnTo))
-    const answer = await ask(exchange, 'sign-in/social', {
+    const isLinking = query.has(LINK)
+    const answer = await ask(exchange, isLinking ? 'link-social' : 'sign-in/social', {
       provider: provider.id,
       callbackURL: returnTo,
-      errorCallbackURL: loginPath(returnTo),
+      errorCallbackURL: isLinking ? returnTo : loginPath(returnTo),
       disableRedirect: true,
     })
     const cookies = { 'set-cookie': answer.headers.getSetCookie() }

@@ -4,6 +4,7 @@ import type { Route, Routes } from '../http/door.ts'
 import { send, sendJson } from '../http/exchange.ts'
 import { createApiDocuments } from './documents.ts'
 import { type Limits, presentLimits } from './limits.ts'
+import { icon } from './mark.ts'
 import { pageCss } from './page-css.ts'
 import { PASSKEY_SCRIPT, passkeyScript } from './passkey-script.ts'
 import { referenceCss } from './reference-css.ts'
@@ -64,7 +65,10 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
         'content-security-policy': REFERENCE_POLICY,
         'cache-control': 'public, max-age=300',
       }),
-    'GET /page.css': part('text/css', pageCss),
+    'GET /page.css': part('text/css', `${console?.fonts ?? ''}${pageCss}`),
+    'GET /theme.js': console?.theme ?? part('text/javascript', ''),
+    'GET /icon.svg': (exchange) =>
+      send(exchange, 200, 'image/svg+xml', icon, { 'cache-control': 'public, max-age=86400' }),
     'GET /reference.css': part('text/css', referenceCss),
     [`GET ${PASSKEY_SCRIPT}`]: part('text/javascript', passkeyScript),
     [`GET ${REFERENCE_SCRIPT}`]: part('text/javascript', referenceScript),

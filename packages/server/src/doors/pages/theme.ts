@@ -17,15 +17,20 @@ export const themeCss = `
   --wrong: light-dark(oklch(96% .025 25), oklch(27% .06 25));
   --care-edge: light-dark(oklch(62% .13 70), oklch(72% .13 75));
   --wrong-edge: light-dark(oklch(55% .19 27), oklch(68% .17 25));
-  --mono: ui-monospace, 'JetBrains Mono', 'Cascadia Code', Menlo, monospace;
+  --raised: light-dark(oklch(100% 0 0), oklch(22.5% .006 75));
+  --hover: light-dark(oklch(94.5% .006 75), oklch(27% .007 75));
+  --hairline: light-dark(oklch(91.5% .006 75), oklch(30% .007 75));
+  --mono: 'JetBrains Mono Variable', ui-monospace, 'Cascadia Code', Menlo, monospace;
 }
+[data-theme=light] { color-scheme: light; }
+[data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
-body { margin: 0; color: var(--ink); background: var(--paper); font: 14px/1.5 'Inter Variable', Inter, system-ui, sans-serif; }
+body { margin: 0; color: var(--ink); background: var(--paper); font: 14px/1.5 'Inter Variable', Inter, system-ui, sans-serif; font-feature-settings: 'cv11', 'ss03'; -webkit-font-smoothing: antialiased; }
 a { color: var(--act); text-underline-offset: 2px; }
 :focus-visible { outline: 2px solid var(--act); outline-offset: 2px; border-radius: 2px; }
 small { font-size: 12px; color: var(--dim); }
 code, pre, kbd { font-family: var(--mono); font-size: 13px; }
 pre { margin: 8px 0; padding: 12px; border-radius: 6px; background: var(--soft); white-space: pre-wrap; overflow-wrap: anywhere; }
-input { font: inherit; color: inherit; background: var(--paper); padding: 8px; border: 1px solid var(--edge); border-radius: 6px; }
+input { font: inherit; color: inherit; background: var(--raised); padding: 7px 8px; border: 1px solid var(--edge); border-radius: 6px; }
 @media (max-width: 40rem) { input { font-size: 16px; } }
 `

@@ -5,19 +5,25 @@ import { type Html, html } from '../html.ts'
 import { problemNote, redirect, sendPage } from '../layout.ts'
 import { loginPath } from '../login.ts'
 import { PASSKEY_SCRIPT } from '../passkey-script.ts'
+import { problemOf } from '../provider-links.ts'
 import { begunIn, codeList, setUp, twoFactorSection } from './two-factor.ts'
-import { type AccountPagesDeps, SECURITY_PATH, SESSIONS_PATH, sessionOf } from './visitor.ts'
+import { type AccountPagesDeps, SECURITY_PATH, sessionOf } from './visitor.ts'
+import { type Offered, passwordSection, providersSection } from './ways-in.ts'
 
 interface SecurityPageDeps extends AccountPagesDeps {
   /** Whether passkeys work at the address of this server. */
   passkeys: boolean
+  /** Who else vouches for people here. */
+  providers: readonly Offered[]
 }
 
 const TITLE = 'Sign-in and security'
+/** In the query, when somebody comes back from changing their password. */
+const CHANGED = 'changed'
 
 /** Where somebody sets up how they sign in. All but making a passkey works without JavaScript. */
 export function createSecurityPage(deps: SecurityPageDeps) {
-  const { ask, authenticate, forms, passwordLimit, passkeys } = deps
+  const { ask, authenticate, forms, passwordLimit, passkeys, providers } = deps
 
   const read = async <T>(exchange: Exchange, route: string) =>
     (await (await ask(exchange, route)).json()) as T
@@ -33,16 +39,19 @@ export function createSecurityPage(deps: SecurityPageDeps) {
       problem ? 400 : 200,
       {
         title: TITLE,
+        tab: SECURITY_PATH,
         ...(passkeys && { script: PASSKEY_SCRIPT }),
         body: html`${problemNote(problem)}
+${new URLSearchParams(exchange.query).has(CHANGED) ? html`<p class="done" role="status">Your password is changed. Wherever else you were signed in, you are signed out.</p>` : ''}
+<h2>Password</h2>
+${passwordSection(field, hasPassword)}
 <h2>Two-factor sign-in</h2>
 ${twoFactorSection(field, { isOn: user.twoFactorEnabled === true, hasPassword })}
 <h2>Passkeys</h2>
 <p>A passkey signs you in with your device, without a password or a code.</p>
 ${kept.length > 0 ? html`<ul class="rows">${kept.map((each) => passkeyRow(field, each))}</ul>` : ''}
 ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: its own address (TRELLIS_BASE_URL) has no name, or is not https. On your own machine http://localhost with its port will do.</p>`}
-<h2>Sessions</h2>
-<p><a href="${SESSIONS_PATH}">Where you are signed in</a></p>`,
+${providersSection(field, providers, accounts)}`,
       },
       headers,
     )
@@ -53,15 +62,28 @@ ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: its own 
     sendPage(
       exchange,
       problem ? 400 : 200,
-      { title, body: html`${problemNote(problem)}${body(field)}` },
+      { title, tab: SECURITY_PATH, body: html`${problemNote(problem)}${body(field)}` },
       headers,
     )
   }
 
-  const done = (exchange: Exchange, answer: Response) =>
-    redirect(exchange, SECURITY_PATH, { 'set-cookie': answer.headers.getSetCookie() })
+  const done = (exchange: Exchange, answer: Response, query = '') =>
+    redirect(exchange, SECURITY_PATH + query, { 'set-cookie': answer.headers.getSetCookie() })
 
   const actions: Record<string, (exchange: Exchange, fields: URLSearchParams) => Promise<unknown>> = {
+    async 'change-password'(exchange, fields) {
+      const answer = await ask(exchange, 'change-password', {
+        currentPassword: fields.get('password') ?? '',
+        newPassword: fields.get('new-password') ?? '',
+        revokeOtherSessions: true,
+      })
+      if (answer.ok) return done(exchange, answer, `?${CHANGED}`)
+      return show(exchange, (await refusalIn(answer)).message)
+    },
+    async unlink(exchange, fields) {
+      const answer = await ask(exchange, 'unlink-account', { providerId: fields.get('id') ?? '' })
+      return answer.ok ? done(exchange, answer) : show(exchange, (await refusalIn(answer)).message)
+    },
     async begin(exchange, fields) {
       const answer = await ask(exchange, 'two-factor/enable', passwordIn(fields))
       if (!answer.ok) return show(exchange, (await refusalIn(answer)).message)
@@ -100,7 +122,8 @@ ${passkeys ? addPasskey() : html`<p>Browsers make none for this server: its own 
 
   return {
     async get(exchange: Exchange): Promise<void> {
-      if (await sessionOf(exchange, authenticate)) await show(exchange)
+      if (!(await sessionOf(exchange, authenticate))) return
+      await show(exchange, problemOf(new URLSearchParams(exchange.query).get('error')))
     },
 
     async post(exchange: Exchange): Promise<void> {

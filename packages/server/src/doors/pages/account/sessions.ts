@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { type Html, html } from '../html.ts'
 import { readable, redirect, sendPage } from '../layout.ts'
-import { type AccountPagesDeps, SECURITY_PATH, SESSIONS_PATH, sessionOf } from './visitor.ts'
+import { type AccountPagesDeps, SESSIONS_PATH, sessionOf } from './visitor.ts'
 
 /** As better-auth lists it: the id stands where the token would. */
 interface Session {
@@ -31,6 +31,7 @@ export function createSessionsPage({ ask, authenticate, forms }: AccountPagesDep
         200,
         {
           title: 'Where you are signed in',
+          tab: SESSIONS_PATH,
           body: html`<ul class="rows">${newestFirst.map((session) => {
             const name = nameOf(session.userAgent)
             const id = html`<input type="hidden" name="id" value="${session.id}">`
@@ -38,8 +39,7 @@ export function createSessionsPage({ ask, authenticate, forms }: AccountPagesDep
 <small>since ${readable(isoTime(Date.parse(session.createdAt)))}${session.ipAddress ? ` from ${session.ipAddress}` : ''}${session.id === current ? ', this one' : ''}</small></div>
 ${button(id, session.id === current ? 'Sign out' : 'End', name)}</li>`
           })}</ul>
-${sessions.length > 1 ? button(all, 'End all others') : ''}
-<p><a href="${SECURITY_PATH}">Sign-in and security</a></p>`,
+${sessions.length > 1 ? button(all, 'End all others') : ''}`,
         },
         headers,
       )
