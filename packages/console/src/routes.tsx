@@ -39,6 +39,53 @@ const repositories = createRoute({
   staticData: { tab: { label: 'Repositories', key: 'r' } },
 })
 
+const people = createRoute({
+  getParentRoute: () => orgPages,
+  path: '/people',
+  component: lazyRouteComponent(() => import('./pages/people/PeoplePage.tsx'), 'PeoplePage'),
+  staticData: { tab: { label: 'People', key: 'p' } },
+})
+const agents = createRoute({
+  getParentRoute: () => orgPages,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./pages/people/AgentsPage.tsx'), 'AgentsPage'),
+  staticData: { tab: { label: 'Agents', key: 'n' } },
+})
+const orgSettings = createRoute({
+  getParentRoute: () => orgPages,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/people/OrgSettingsPage.tsx'), 'OrgSettingsPage'),
+  staticData: { tab: { label: 'Settings', key: 's' } },
+})
+const newOrg = createRoute({
+  getParentRoute: () => root,
+  path: '/organizations/new',
+  component: lazyRouteComponent(() => import('./pages/people/NewOrgPage.tsx'), 'NewOrgPage'),
+})
+
+// What belongs to a person. The server renders /account/sessions and /account/security itself.
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account/AccountLayout.tsx'), 'AccountLayout'),
+})
+const profile = createRoute({
+  getParentRoute: () => account,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/account/AccountPage.tsx'), 'AccountPage'),
+})
+const keys = createRoute({
+  getParentRoute: () => account,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/account/KeysPage.tsx'), 'KeysPage'),
+  validateSearch: ({ org }: { org?: string }) => (typeof org === 'string' ? { org } : {}),
+})
+const ownAgents = createRoute({
+  getParentRoute: () => account,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./pages/account/AgentsOfMine.tsx'), 'AgentsOfMine'),
+})
+
 // A repository: /{org}/{repo}/…
 const repo = createRoute({
   getParentRoute: () => org,
@@ -51,6 +98,13 @@ const code = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/code/CodePage.tsx'), 'CodePage'),
   staticData: { tab: { label: 'Code', key: 'c' } },
+})
+
+const access = createRoute({
+  getParentRoute: () => repo,
+  path: '/access',
+  component: lazyRouteComponent(() => import('./pages/access/AccessPage.tsx'), 'AccessPage'),
+  staticData: { tab: { label: 'Access', key: 'x' } },
 })
 
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
@@ -66,7 +120,12 @@ async function loadShell(): Promise<void> {
 
 const routeTree = root.addChildren([
   home,
-  org.addChildren([orgPages.addChildren([repositories]), repo.addChildren([code])]),
+  newOrg,
+  account.addChildren([profile, keys, ownAgents]),
+  org.addChildren([
+    orgPages.addChildren([repositories, people, agents, orgSettings]),
+    repo.addChildren([code, access]),
+  ]),
 ])
 
 export const router = createRouter({

@@ -26,12 +26,18 @@ export const personQuery = queryOptions({
   },
 })
 
+export const updatePerson = (changes: { name: string }): Promise<void> => askAuth('update-user', changes)
+
 export async function signOut(): Promise<void> {
-  const response = await fetch('/api/auth/sign-out', {
+  await askAuth('sign-out', {})
+  location.assign('/login')
+}
+
+async function askAuth(route: string, body: object): Promise<void> {
+  const response = await fetch(`/api/auth/${route}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: '{}',
+    body: JSON.stringify(body),
   })
   if (!response.ok) throw await readError(response)
-  location.assign('/login')
 }

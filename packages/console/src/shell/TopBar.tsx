@@ -9,7 +9,7 @@ import { Kbd } from '../ui/Kbd.tsx'
 import { Menu, MenuAnchor, MenuChoice, MenuHead, MenuItem, MenuLine, MenuLink } from '../ui/Menu.tsx'
 import { useActingOrg } from './places.ts'
 import styles from './TopBar.module.css'
-import { chooseTheme, type Theme, useTheme } from './theme.ts'
+import { chooseTheme, THEMES, useTheme } from './theme.ts'
 
 export function TopBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const { repo } = useParams({ strict: false })
@@ -64,15 +64,13 @@ function OrgSwitcher({ org }: { org: string }) {
           {name}
         </MenuLink>
       ))}
+      <MenuLine />
+      <MenuLink to="/organizations/new" icon="plus">
+        New organization
+      </MenuLink>
     </Menu>
   )
 }
-
-const THEMES: readonly { value: Theme; label: string }[] = [
-  { value: 'system', label: 'As the system' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-]
 
 function AccountMenu({ onHelp }: { onHelp: () => void }) {
   const { data: person } = useSuspenseQuery(personQuery)
@@ -87,11 +85,17 @@ function AccountMenu({ onHelp }: { onHelp: () => void }) {
         </MenuHead>
       )}
       <MenuLine />
+      <MenuLink to="/account" icon="person">
+        Your account
+      </MenuLink>
+      <MenuLink to="/account/keys" icon="key">
+        Keys
+      </MenuLink>
+      <MenuLink to="/account/agents" icon="agent">
+        Agents
+      </MenuLink>
       <MenuAnchor href="/account/security" icon="lock">
-        Password and passkeys
-      </MenuAnchor>
-      <MenuAnchor href="/account/sessions" icon="time">
-        Where you are signed in
+        Sign-in and security
       </MenuAnchor>
       <MenuLine />
       <MenuChoice label="Theme" value={theme} options={THEMES} onChoose={chooseTheme} />

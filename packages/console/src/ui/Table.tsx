@@ -4,8 +4,8 @@ import styles from './Table.module.css'
 interface TableProps {
   /** What the rows are, for those who listen. */
   label: string
-  /** The words at the heads of the columns; those of numbers stand at the right. */
-  columns: readonly (string | { head: string; kind: 'number' | 'narrow' | 'wide' })[]
+  /** The words at the heads of the columns; those of numbers stand at the right, and over buttons they are only heard. */
+  columns: readonly (string | { head: string; kind: 'number' | 'narrow' | 'wide' | 'heard' })[]
   /** `<tr>` of as many `<td>`. */
   children: ReactNode
 }
@@ -21,7 +21,7 @@ export const Table = ({ label, columns, children }: TableProps) => (
             const { head, kind } = typeof column === 'string' ? { head: column, kind: undefined } : column
             return (
               <th key={head} scope="col" className={kind && styles[kind]}>
-                {head}
+                {kind === 'heard' ? <span className="heard">{head}</span> : head}
               </th>
             )
           })}

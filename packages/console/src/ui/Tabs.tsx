@@ -24,6 +24,13 @@ export const NavTab = ({
   </Link>
 )
 
+/** Beside them, to a page the server renders itself. */
+export const NavAnchor = ({ href, children }: { href: string; children: ReactNode }) => (
+  <a href={href} className={styles.tab}>
+    {children}
+  </a>
+)
+
 interface TabsProps<Value extends string> {
   label: string
   value: Value

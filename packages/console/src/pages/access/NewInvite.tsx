@@ -1,0 +1,88 @@
+import type { AccessScope } from '@trellis/contract'
+import { useState } from 'react'
+import { useAction } from '../../api/queries.ts'
+import { useRepo } from '../../shell/places.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+import { SecretOnce } from '../../ui/SecretOnce.tsx'
+import { TimeAgo } from '../../ui/TimeAgo.tsx'
+import { LifetimeChoice, ScopeChoice } from './Choices.tsx'
+import { CLONE_LIFETIMES, LINK_LIFETIMES } from './lifetimes.ts'
+
+/** Makes a link that hands out clones. */
+export function NewInvite({ onClose }: { onClose: () => void }) {
+  const { org, name, api } = useRepo()
+  const [scope, setScope] = useState<AccessScope>('read')
+  const [expiresIn, setExpiresIn] = useState(7 * 86_400)
+  const [grantTtlSeconds, setGrant] = useState(1800)
+  const [most, setMost] = useState('')
+  const create = useAction(
+    () =>
+      api.invites.create({
+        name,
+        scope,
+        expiresIn,
+        grantTtlSeconds,
+        ...(most && { maxReveals: Number(most) }),
+      }),
+    { changes: { org, paths: ['invites/', 'events/'] } },
+  )
+  if (create.result)
+    return (
+      <Dialog open onClose={onClose} title="Your new invite">
+        <SecretOnce label="The link" secret={create.result.url} onStored={onClose}>
+          <p>
+            Whoever has it can take a clone, a person or an agent. It ends{' '}
+            <TimeAgo at={create.result.expiresAt} />.
+          </p>
+        </SecretOnce>
+      </Dialog>
+    )
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Invite to ${name}`}
+      about="A link that hands out clones, each good for a time. Whoever opens it needs no account."
+    >
+      <Form onSubmit={() => create.run(undefined)}>
+        <ScopeChoice value={scope} onChoose={setScope} />
+        <LifetimeChoice
+          label="The link works for"
+          value={expiresIn}
+          options={LINK_LIFETIMES}
+          onChoose={setExpiresIn}
+        />
+        <LifetimeChoice
+          label="Each clone works for"
+          value={grantTtlSeconds}
+          options={CLONE_LIFETIMES}
+          onChoose={setGrant}
+        />
+        <Field label="How many clones" hint="As many as people take when left empty.">
+          {(control) => (
+            <Input
+              {...control}
+              type="number"
+              min={1}
+              max={1000}
+              value={most}
+              onChange={(event) => setMost(event.target.value)}
+            />
+          )}
+        </Field>
+        <ActionProblem of={create} />
+        <FormActions>
+          <Button kind="first" type="submit" busy={create.busy}>
+            Create the link
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </FormActions>
+      </Form>
+    </Dialog>
+  )
+}

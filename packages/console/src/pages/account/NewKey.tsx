@@ -1,0 +1,118 @@
+import type { NewApiKey, Scope } from '@trellis/contract'
+import { useState } from 'react'
+import { trellis } from '../../api/client.ts'
+import { useAction } from '../../api/queries.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Command } from '../../ui/Code.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Checkbox, Field, Form, FormActions, Input, Select } from '../../ui/Field.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+import { SecretOnce } from '../../ui/SecretOnce.tsx'
+import { endOf, FAMILIES, LIFETIMES } from './scopes.ts'
+
+/** Makes a key with no more than it needs, and shows its secret the one time. */
+export function NewKey({ org, onClose }: { org: string; onClose: () => void }) {
+  const create = useAction(
+    (wanted: { name: string; scopes: Scope[]; expiresAt: number | null }) => trellis(org).keys.create(wanted),
+    { changes: { org, paths: ['keys/'] } },
+  )
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={create.result ? 'Your new key' : `New key in ${org}`}
+      about={
+        create.result
+          ? undefined
+          : 'It acts in your name. Give each machine its own, with no more than it needs.'
+      }
+    >
+      {create.result ? (
+        <Made made={create.result} onStored={onClose} />
+      ) : (
+        <Wanted action={create} onMake={create.run} onClose={onClose} />
+      )}
+    </Dialog>
+  )
+}
+
+interface WantedProps {
+  action: { busy: boolean; error: Error | null }
+  onMake: (wanted: { name: string; scopes: Scope[]; expiresAt: number | null }) => void
+  onClose: () => void
+}
+
+function Wanted({ action, onMake, onClose }: WantedProps) {
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('90')
+  const [everywhere, setEverywhere] = useState(false)
+  const [levels, setLevels] = useState<Record<string, Scope | ''>>({ repositories: 'repo:write' })
+  const chosen = Object.values(levels).filter((scope) => scope !== '')
+  const scopes: Scope[] = everywhere ? [...chosen, 'account'] : chosen
+  return (
+    <Form onSubmit={() => onMake({ name: name.trim(), scopes, expiresAt: endOf(days) })}>
+      <Field label="Name" hint="Where it will be: Laptop, Build server.">
+        {(control) => (
+          <Input
+            {...control}
+            required
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      {FAMILIES.map((family) => (
+        <Field key={family.name} label={family.label}>
+          {(control) => (
+            <Select
+              {...control}
+              value={levels[family.name] ?? ''}
+              onChange={(event) => setLevels({ ...levels, [family.name]: event.target.value as Scope | '' })}
+            >
+              {family.levels.map(({ scope, label }) => (
+                <option key={scope} value={scope}>
+                  {label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      ))}
+      <Field label="Works for">
+        {(control) => (
+          <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
+            {LIFETIMES.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Checkbox
+        label="In all my organizations"
+        hint="Otherwise in this one alone. In each it may do no more than you."
+        checked={everywhere}
+        onChange={(event) => setEverywhere(event.target.checked)}
+      />
+      <ActionProblem of={action} />
+      <FormActions>
+        <Button kind="first" type="submit" busy={action.busy} disabled={chosen.length === 0}>
+          Create key
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </FormActions>
+    </Form>
+  )
+}
+
+const Made = ({ made, onStored }: { made: NewApiKey; onStored: () => void }) => (
+  <SecretOnce label="The key" secret={made.secret} onStored={onStored}>
+    <p>It is the password for git, with any user name, and a bearer for the API:</p>
+    <Command>{`curl ${location.origin}/api/v1/credentials/self -d '{}' \
+  -H "authorization: Bearer $KEY" -H 'content-type: application/json'`}</Command>
+  </SecretOnce>
+)

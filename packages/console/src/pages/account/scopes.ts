@@ -1,0 +1,56 @@
+import type { Scope } from '@trellis/contract'
+
+interface Level {
+  scope: Scope | ''
+  label: string
+}
+
+/** What a key may do, family by family, from nothing upwards. */
+export const FAMILIES: readonly {
+  name: 'repositories' | 'organization' | 'keys'
+  label: string
+  levels: readonly Level[]
+}[] = [
+  {
+    name: 'repositories',
+    label: 'Repositories',
+    levels: [
+      { scope: '', label: 'Nothing' },
+      { scope: 'repo:read', label: 'Read and clone' },
+      { scope: 'repo:write', label: 'Read and push' },
+      { scope: 'repo:admin', label: 'Read, push and administer' },
+    ],
+  },
+  {
+    name: 'organization',
+    label: 'Organization',
+    levels: [
+      { scope: '', label: 'Nothing' },
+      { scope: 'org:read', label: 'See members' },
+      { scope: 'org:admin', label: 'Invite, change and remove members' },
+    ],
+  },
+  {
+    name: 'keys',
+    label: 'Your keys',
+    levels: [
+      { scope: '', label: 'Nothing' },
+      { scope: 'keys:read', label: 'See them' },
+      { scope: 'keys:write', label: 'Make and revoke them' },
+    ],
+  },
+]
+
+const DAY_MS = 86_400_000
+
+/** How long a key works. */
+export const LIFETIMES: readonly { value: string; label: string }[] = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: '', label: 'until it is revoked' },
+]
+
+export const endOf = (days: string): number | null =>
+  days === '' ? null : Date.now() + Number(days) * DAY_MS

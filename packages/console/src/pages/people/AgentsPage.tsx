@@ -1,0 +1,21 @@
+import { Link } from '@tanstack/react-router'
+import { useOrg } from '../../shell/places.ts'
+import { Page, PageHeader } from '../../ui/Page.tsx'
+import { Agents } from './Agents.tsx'
+
+export function AgentsPage() {
+  const { org, organization } = useOrg()
+  return (
+    <Page title={`Agents · ${organization.name}`}>
+      <PageHeader
+        title="Agents"
+        about={
+          <>
+            Those that came with this organization. <Link to="/account/agents">All you have claimed</Link>
+          </>
+        }
+      />
+      <Agents org={org} />
+    </Page>
+  )
+}

@@ -1,0 +1,83 @@
+import type { NewInvitation, Role } from '@trellis/contract'
+import { useState } from 'react'
+import { useAction } from '../../api/queries.ts'
+import { useOrg } from '../../shell/places.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field, Form, FormActions, Input, Select } from '../../ui/Field.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+import { SecretOnce } from '../../ui/SecretOnce.tsx'
+import { TimeAgo } from '../../ui/TimeAgo.tsx'
+
+interface Invited {
+  email: string
+  role: Role
+}
+
+export function useInviting() {
+  const { org, api } = useOrg()
+  return useAction((invited: Invited) => api.members.invite({ orgSlug: org, ...invited }), {
+    changes: { org, paths: ['invitations/', 'events/'] },
+  })
+}
+
+/** Invites an address, and gives the link to hand over. */
+export function Invite({ onClose }: { onClose: () => void }) {
+  const { organization } = useOrg()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('member')
+  const invite = useInviting()
+  if (invite.result) return <InvitationLink of={invite.result} onClose={onClose} />
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Invite somebody to ${organization.name}`}
+      about="You get a link to hand over. It works for a week, once, and for this address alone."
+    >
+      <Form onSubmit={() => invite.run({ email, role })}>
+        <Field label="Email">
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              required
+              maxLength={254}
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Role">
+          {(control) => (
+            <Select {...control} value={role} onChange={(event) => setRole(event.target.value as Role)}>
+              <option value="member">member: pushes</option>
+              <option value="admin">admin: also says who may do what</option>
+              {organization.role === 'owner' && <option value="owner">owner: may do everything</option>}
+            </Select>
+          )}
+        </Field>
+        <ActionProblem of={invite} />
+        <FormActions>
+          <Button kind="first" type="submit" busy={invite.busy}>
+            Create the link
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </FormActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+export const InvitationLink = ({ of, onClose }: { of: NewInvitation; onClose: () => void }) => (
+  <Dialog open onClose={onClose} title={`${of.email} is invited`}>
+    <SecretOnce label="The link" secret={of.url} onStored={onClose}>
+      <p>
+        {of.mailed ? 'It is also on its way by mail. ' : ''}Hand it to {of.email}: its page signs up who has
+        no account yet. It ends <TimeAgo at={of.expiresAt} />.
+      </p>
+    </SecretOnce>
+  </Dialog>
+)

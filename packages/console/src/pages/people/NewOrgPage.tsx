@@ -1,0 +1,62 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { trellis } from '../../api/client.ts'
+import { useAction } from '../../api/queries.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Page, PageHeader } from '../../ui/Page.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+
+export function NewOrgPage() {
+  const [slug, setSlug] = useState('')
+  const [name, setName] = useState('')
+  const navigate = useNavigate()
+  const create = useAction(
+    () => trellis(undefined).orgs.create({ slug, ...(name.trim() && { name: name.trim() }) }),
+    {
+      changes: { org: undefined, paths: ['orgs/'] },
+      onDone: ({ slug }) => void navigate({ to: '/o/$org', params: { org: slug } }),
+    },
+  )
+  return (
+    <Page title="New organization">
+      <PageHeader
+        title="New organization"
+        about="Repositories and the people who share them. You will be its owner."
+      />
+      <Form onSubmit={() => create.run(undefined)}>
+        <Field
+          label="Short name"
+          hint={`In addresses: ${location.origin}/${slug || 'acme'}. Lowercase letters, digits and dashes.`}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              required
+              maxLength={64}
+              value={slug}
+              onChange={(event) => setSlug(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Name" hint="As people read it. The short name when left out.">
+          {(control) => (
+            <Input
+              {...control}
+              maxLength={100}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <ActionProblem of={create} />
+        <FormActions>
+          <Button kind="first" type="submit" busy={create.busy}>
+            Create organization
+          </Button>
+        </FormActions>
+      </Form>
+    </Page>
+  )
+}
