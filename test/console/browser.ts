@@ -79,7 +79,7 @@ async function go(page: Page, url: string): Promise<void> {
 
 /** Nothing is on its way any more: neither a page nor a part of one. */
 const settled = (page: Page) =>
-  page.waitForFunction(`!document.querySelector('[aria-label="Loading the page"], [data-loading]')`)
+  page.locator('[aria-label="Loading the page"], [data-loading]').first().waitFor({ state: 'detached' })
 
 /** A browser gets the session as a cookie, which only the server can sign: it signs in as people do. */
 async function signIn(app: TestApp, context: BrowserContext, { email }: Person): Promise<void> {
