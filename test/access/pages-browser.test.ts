@@ -129,7 +129,7 @@ describe('pages as people see them', { skip: noBrowserHere, timeout: 600_000 }, 
   })
 
   it('what goes wrong', async () => {
-    const page = await open('/nowhere')
+    const page = await open('/assets/nowhere')
     await assertSound(page)
     await sql`alter table invites rename to invites_elsewhere`.execute(app.database.db)
     try {

@@ -16,8 +16,10 @@ export function problemOf(error: string | null): string | undefined {
       return 'There is an account with this address already. Sign in with its password.'
     case 'SIGN_UP_CLOSED':
       return 'There is no account for this address, and this server does not make one by itself.'
-    case "email_doesn't_match":
+    case 'email_does_not_match':
       return 'The provider knows you by another address than this account has.'
+    case 'account_already_linked_to_different_user':
+      return 'With this provider you come into another account already.'
     case 'email_not_found':
       return 'The provider did not tell your address.'
     default:
