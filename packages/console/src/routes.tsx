@@ -100,12 +100,66 @@ const code = createRoute({
   staticData: { tab: { label: 'Code', key: 'c' } },
 })
 
+// Programs: extensions, promotion, runs, daemons.
+const program = {
+  getParentRoute: () => repo,
+  errorComponent: lazyRouteComponent(() => import('./pages/programs/ProgramsProblem.tsx'), 'ProgramsProblem'),
+}
+const extensions = createRoute({
+  ...program,
+  path: '/extensions',
+  component: lazyRouteComponent(() => import('./pages/programs/ExtensionsPage.tsx'), 'ExtensionsPage'),
+  validateSearch: texts('ref'),
+  staticData: { tab: { label: 'Extensions', key: 'x' } },
+})
+const extension = createRoute({
+  ...program,
+  path: '/extensions/$name',
+  component: lazyRouteComponent(() => import('./pages/programs/ExtensionPage.tsx'), 'ExtensionPage'),
+  validateSearch: texts('ref', 'from'),
+})
+const promote = createRoute({
+  ...program,
+  path: '/promote',
+  component: lazyRouteComponent(() => import('./pages/programs/PromotePage.tsx'), 'PromotePage'),
+  validateSearch: texts('ref'),
+})
+const runs = createRoute({
+  ...program,
+  path: '/runs',
+  component: lazyRouteComponent(() => import('./pages/programs/RunsPage.tsx'), 'RunsPage'),
+  validateSearch: texts('status', 'extension', 'trigger'),
+  staticData: { tab: { label: 'Runs', key: 'r' } },
+})
+const run = createRoute({
+  ...program,
+  path: '/runs/$id',
+  component: lazyRouteComponent(() => import('./pages/programs/RunPage.tsx'), 'RunPage'),
+})
+const daemons = createRoute({
+  ...program,
+  path: '/daemons',
+  component: lazyRouteComponent(() => import('./pages/programs/DaemonsPage.tsx'), 'DaemonsPage'),
+  staticData: { tab: { label: 'Daemons', key: 'd' } },
+})
+
 const access = createRoute({
   getParentRoute: () => repo,
   path: '/access',
   component: lazyRouteComponent(() => import('./pages/access/AccessPage.tsx'), 'AccessPage'),
-  staticData: { tab: { label: 'Access', key: 'x' } },
+  staticData: { tab: { label: 'Access', key: 'k' } },
 })
+
+/** Of a query these are known, as texts; whatever else stands there is nobody's. */
+function texts<Name extends string>(...names: Name[]) {
+  return (search: Record<string, unknown>): { [N in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name]
+        return value === undefined || value === '' ? [] : [[name, String(value)]]
+      }),
+    ) as { [N in Name]?: string }
+}
 
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
@@ -124,7 +178,7 @@ const routeTree = root.addChildren([
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
     orgPages.addChildren([repositories, people, agents, orgSettings]),
-    repo.addChildren([code, access]),
+    repo.addChildren([code, extensions, extension, promote, runs, run, daemons, access]),
   ]),
 ])
 
