@@ -102,15 +102,12 @@ function OneDaemon({ org, name, daemon, mayChange }: OneDaemonProps) {
           {everyWords(daemon.scheduleIntervalMinutes)}
           {daemon.onEventTypes && (
             <>
-              {' '}
-              and by{' '}
-              <span className={programs.chips}>
-                {daemon.onEventTypes.map((type) => (
-                  <span key={type} className={programs.chip}>
-                    {type}
-                  </span>
-                ))}
-              </span>
+              {' and by '}
+              {daemon.onEventTypes.map((type) => (
+                <span key={type} className={`${programs.chip} ${styles.type}`}>
+                  {type}
+                </span>
+              ))}
             </>
           )}
         </dd>

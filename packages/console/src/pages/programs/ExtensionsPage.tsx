@@ -1,29 +1,30 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import type { ExtensionEntry } from '@trellis/contract'
 import { query } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { LinkButton } from '../../ui/Button.tsx'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
-import { Tag } from '../../ui/Status.tsx'
-import { Table } from '../../ui/Table.tsx'
 import { BuildErrors } from './BuildErrors.tsx'
-import { Capabilities, newPowers } from './Capabilities.tsx'
+import { ExtensionsTable } from './ExtensionsTable.tsx'
 import { FirstExtension } from './FirstExtension.tsx'
 import { CommitLink } from './links.tsx'
 import styles from './Programs.module.css'
 import { RuntimeAdvice } from './ProgramsProblem.tsx'
 import { RefSelect } from './RefSelect.tsx'
 import { Secrets } from './Secrets.tsx'
-import { everyWords, triggerWords } from './words.ts'
 
 /** The extensions at a ref, beside what is in force. */
 export function ExtensionsPage() {
   const { org, name, repo } = useRepo()
   const { ref } = useSearch({ strict: false }) as { ref?: string }
   const { data } = useSuspenseQuery(query(org, (api) => api.extensions.list, { name, ...(ref && { ref }) }))
-  const { items, errors, commitSha, canonicalCommitSha, daemons } = data
+  const { items, errors, commitSha, canonicalCommitSha } = data
   const isCanonical = commitSha !== null && commitSha === canonicalCommitSha
+  const { data: inForce } = useQuery({
+    ...query(org, (api) => api.extensions.list, { name, ref: data.canonicalRef }),
+    enabled: canonicalCommitSha !== null && !isCanonical,
+  })
   const off = [...new Set(items.flatMap((one) => (isOff(one) ? one.runtime : [])))]
   const hasNothing = items.length === 0 && errors.length === 0
   return (
@@ -68,44 +69,15 @@ export function ExtensionsPage() {
       {hasNothing ? (
         <FirstExtension repo={repo} isEmpty={commitSha === null} />
       ) : (
-        <Table
-          label="Extensions"
-          columns={[
-            { head: 'Name', kind: 'wide' },
-            'Runtime',
-            'Started by',
-            'May do',
-            { head: 'State', kind: 'narrow' },
-          ]}
-        >
-          {items.map((entry) => (
-            <tr key={entry.name}>
-              <td>
-                <Link
-                  to="/o/$org/$repo/extensions/$name"
-                  params={{ org, repo: name, name: entry.name }}
-                  search={ref ? { ref } : {}}
-                >
-                  {entry.name}
-                </Link>
-                {entry.description && <div className={styles.small}>{entry.description}</div>}
-              </td>
-              <td>{entry.runtime}</td>
-              <td className={styles.roomy}>
-                <StartedBy
-                  entry={entry}
-                  every={daemons.find((one) => one.name === entry.name)?.scheduleIntervalMinutes}
-                />
-              </td>
-              <td className={styles.roomy}>
-                <Capabilities entry={entry} />
-              </td>
-              <td className={styles.nowrap}>
-                <State entry={entry} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <ExtensionsTable
+          org={org}
+          name={name}
+          ref_={ref}
+          items={items}
+          inForce={inForce?.items ?? []}
+          canonicalRef={data.canonicalRef}
+          daemons={data.daemons}
+        />
       )}
       {repo.canAdmin && (
         <Section title="Secrets">
@@ -118,27 +90,3 @@ export function ExtensionsPage() {
 
 /** It could be run on request if its runtime were there. */
 const isOff = ({ dispatch, dispatchable }: ExtensionEntry): boolean => dispatch && !dispatchable
-
-function StartedBy({ entry, every }: { entry: ExtensionEntry; every: number | undefined }) {
-  const { hooks } = entry.record ?? {}
-  const words = [
-    ...(entry.dispatch ? ['request'] : []),
-    ...triggerWords(entry.on),
-    ...(hooks?.onCreate ? [`new ${entry.record?.name}`] : []),
-    ...(hooks?.onTransition ? [`${entry.record?.name} that moves on`] : []),
-    ...(every ? [everyWords(every)] : []),
-  ]
-  if (words.length === 0) return <span className={styles.dim}>nothing</span>
-  return words.map((word) => <div key={word}>{word}</div>)
-}
-
-export function State({ entry }: { entry: ExtensionEntry }) {
-  const powers = newPowers(entry)
-  return (
-    <span className={styles.chips}>
-      {entry.canonical ? <Tag tone="good">canonical</Tag> : <Tag>ahead</Tag>}
-      {entry.schemaAhead && <Tag>schema ahead</Tag>}
-      {powers.length > 0 && <Tag tone="warned">{`${powers.length} not granted`}</Tag>}
-    </span>
-  )
-}

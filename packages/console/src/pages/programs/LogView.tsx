@@ -42,6 +42,8 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_PX,
     overscan: 20,
+    paddingStart: 8,
+    paddingEnd: 8,
     getItemKey: (row) => lineAt(row)?.id ?? row,
   })
 
