@@ -161,6 +161,23 @@ function texts<Name extends string>(...names: Name[]) {
     ) as { [N in Name]?: string }
 }
 
+const commit = createRoute({
+  getParentRoute: () => repo,
+  path: '/commit/$oid',
+  component: lazyRouteComponent(() => import('./pages/changes/CommitPage.tsx'), 'CommitPage'),
+  validateSearch: (search: Record<string, unknown>): { w?: boolean; parent?: number } => ({
+    ...(search.w === true && { w: true }),
+    ...(Number.isInteger(search.parent) && { parent: Number(search.parent) }),
+  }),
+})
+const compare = createRoute({
+  getParentRoute: () => repo,
+  path: '/compare/$',
+  component: lazyRouteComponent(() => import('./pages/changes/ComparePage.tsx'), 'ComparePage'),
+  validateSearch: (search: Record<string, unknown>): { w?: boolean } =>
+    search.w === true ? { w: true } : {},
+})
+
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
   const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
@@ -178,7 +195,7 @@ const routeTree = root.addChildren([
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
     orgPages.addChildren([repositories, people, agents, orgSettings]),
-    repo.addChildren([code, extensions, extension, promote, runs, run, daemons, access]),
+    repo.addChildren([code, extensions, extension, promote, runs, run, daemons, access, commit, compare]),
   ]),
 ])
 
