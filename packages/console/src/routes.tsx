@@ -177,6 +177,17 @@ const compare = createRoute({
   validateSearch: (search: Record<string, unknown>): { w?: boolean } =>
     search.w === true ? { w: true } : {},
 })
+const branches = createRoute({
+  getParentRoute: () => repo,
+  path: '/branches',
+  component: lazyRouteComponent(() => import('./pages/changes/refs/BranchesPage.tsx'), 'BranchesPage'),
+  staticData: { tab: { label: 'Branches', key: 'b' } },
+})
+const tags = createRoute({
+  getParentRoute: () => repo,
+  path: '/tags',
+  component: lazyRouteComponent(() => import('./pages/changes/refs/TagsPage.tsx'), 'TagsPage'),
+})
 
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
@@ -195,7 +206,20 @@ const routeTree = root.addChildren([
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
     orgPages.addChildren([repositories, people, agents, orgSettings]),
-    repo.addChildren([code, extensions, extension, promote, runs, run, daemons, access, commit, compare]),
+    repo.addChildren([
+      code,
+      commit,
+      compare,
+      branches,
+      tags,
+      extensions,
+      extension,
+      promote,
+      runs,
+      run,
+      daemons,
+      access,
+    ]),
   ]),
 ])
 

@@ -1,0 +1,88 @@
+import { useState } from 'react'
+import { useAction } from '../../../api/queries.ts'
+import { useRepo } from '../../../shell/places.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { Dialog } from '../../../ui/Dialog.tsx'
+import { Field, Form, FormActions, Input } from '../../../ui/Field.tsx'
+import { ActionProblem } from '../../../ui/Problem.tsx'
+import { RefInput } from '../RefInput.tsx'
+import type { Branch } from './BranchesPage.tsx'
+
+const CHANGES = ['git/branches/', 'git/refs/', 'repos/overview', 'events/']
+
+export function NewBranch({ onClose }: { onClose: () => void }) {
+  const { org, name, repo, api } = useRepo()
+  const [branch, setBranch] = useState('')
+  const [from, setFrom] = useState(repo.defaultBranch)
+  const create = useAction(
+    () => api.git.branches.create({ name, branch: branch.trim(), from: from.trim() }),
+    {
+      done: ({ name }) => `Created ${name}`,
+      changes: { org, paths: CHANGES },
+      onDone: onClose,
+    },
+  )
+  return (
+    <Dialog open onClose={onClose} title="New branch">
+      <Form onSubmit={() => create.run(undefined)}>
+        <Field label="Name">
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              required
+              autoFocus
+              value={branch}
+              onChange={({ target }) => setBranch(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="From" hint="A branch, a tag or the id of a commit.">
+          {(control) => <RefInput {...control} value={from} onChange={setFrom} />}
+        </Field>
+        <ActionProblem of={create} />
+        <FormActions>
+          <Button kind="first" type="submit" busy={create.busy} disabled={!branch.trim() || !from.trim()}>
+            Create branch
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Not now
+          </Button>
+        </FormActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Says what is lost with it. Rules may refuse it: then they say so. */
+export function DeleteBranch({ branch, onClose }: { branch: Branch; onClose: () => void }) {
+  const { org, name, repo, api } = useRepo()
+  const remove = useAction(
+    () => api.git.branches.delete({ name, branch: branch.name, expectedOid: branch.oid }),
+    { done: `Deleted ${branch.name}`, changes: { org, paths: CHANGES }, onDone: onClose },
+  )
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Delete ${branch.name}?`}
+      about={whatGoes(branch, repo.defaultBranch)}
+    >
+      <ActionProblem of={remove} />
+      <FormActions>
+        <Button kind="danger" busy={remove.busy} onClick={() => remove.run(undefined)}>
+          Delete branch
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Keep it
+        </Button>
+      </FormActions>
+    </Dialog>
+  )
+}
+
+function whatGoes({ ahead, oid }: Branch, defaultBranch: string): string {
+  if (ahead === 0) return `${defaultBranch} has everything of it: nothing is lost.`
+  const commits = ahead === null ? 'commits' : `${ahead} ${ahead === 1 ? 'commit' : 'commits'}`
+  return `It has ${commits} that ${defaultBranch} does not have. Its last one is ${oid.slice(0, 7)}: with that, it can be made again for a while.`
+}

@@ -1,0 +1,96 @@
+import type { GitRef } from '@trellis/contract'
+import { useState } from 'react'
+import { useAction } from '../../../api/queries.ts'
+import { useRepo } from '../../../shell/places.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { Dialog } from '../../../ui/Dialog.tsx'
+import { Field, Form, FormActions, Input, Textarea } from '../../../ui/Field.tsx'
+import { ActionProblem } from '../../../ui/Problem.tsx'
+import { RefInput } from '../RefInput.tsx'
+
+const CHANGES = ['git/tags/', 'git/refs/', 'repos/overview', 'events/']
+
+export function NewTag({ onClose }: { onClose: () => void }) {
+  const { org, name, repo, api } = useRepo()
+  const [tag, setTag] = useState('')
+  const [target, setTarget] = useState(repo.defaultBranch)
+  const [message, setMessage] = useState('')
+  const create = useAction(
+    async () => {
+      const { oid } = await api.git.commits.get({ name, ref: target.trim() })
+      return api.git.tags.create({ name, tag: tag.trim(), oid, ...(message.trim() && { message }) })
+    },
+    {
+      done: ({ name }) => `Created ${name}`,
+      changes: { org, paths: CHANGES },
+      onDone: onClose,
+    },
+  )
+  return (
+    <Dialog open onClose={onClose} title="New tag">
+      <Form onSubmit={() => create.run(undefined)}>
+        <Field label="Name">
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              required
+              autoFocus
+              value={tag}
+              onChange={({ target }) => setTag(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Of" hint="A branch, a tag or the id of a commit.">
+          {(control) => <RefInput {...control} value={target} onChange={setTarget} />}
+        </Field>
+        <Field label="Message" hint="With one the tag says who made it and when. Without, it is only a name.">
+          {(control) => (
+            <Textarea
+              {...control}
+              rows={3}
+              value={message}
+              onChange={({ target }) => setMessage(target.value)}
+            />
+          )}
+        </Field>
+        <ActionProblem of={create} />
+        <FormActions>
+          <Button kind="first" type="submit" busy={create.busy} disabled={!tag.trim() || !target.trim()}>
+            Create tag
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Not now
+          </Button>
+        </FormActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+export function DeleteTag({ tag, onClose }: { tag: GitRef; onClose: () => void }) {
+  const { org, name, api } = useRepo()
+  const remove = useAction(() => api.git.tags.delete({ name, tag: tag.name, expectedOid: tag.oid }), {
+    done: `Deleted ${tag.name}`,
+    changes: { org, paths: CHANGES },
+    onDone: onClose,
+  })
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Delete ${tag.name}?`}
+      about="Clones that have it keep it. Commits that nothing else leads to are removed after a while."
+    >
+      <ActionProblem of={remove} />
+      <FormActions>
+        <Button kind="danger" busy={remove.busy} onClick={() => remove.run(undefined)}>
+          Delete tag
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Keep it
+        </Button>
+      </FormActions>
+    </Dialog>
+  )
+}
