@@ -429,3 +429,79 @@ describe('git/blame', () => {
     assert.deepEqual([status, body.code, body.data.observed], [413, 'PAYLOAD_TOO_LARGE', blob.length])
   })
 })
+
+describe('git/grep', () => {
+  const name = 'searched'
+  let client: Client
+  const long = `${'é'.repeat(400)} Needle ${'x'.repeat(100_000)}`
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.commit({
+      'a.txt': 'one\nNeedle in a.*\r\nneedle and needle\n',
+      'dir/b.ts': 'const needle = 1\n',
+      'dir/odd\nname': 'needle\n',
+      'dir/sub/c.ts': `${long}\n`,
+      binary: 'needle\0',
+      many: 'straw\n'.repeat(1200),
+    })
+    await client.run('push', '-q', host.remote(name), 'main')
+  })
+  const grep = (input: object) => host.ok('git/grep', { name, query: 'needle', ...input })
+  interface Item {
+    path: string
+    line: number
+    text: string
+    clipped: boolean
+  }
+  const places = ({ items }: { items: Item[] }) => items.map(({ path, line }) => `${path}:${line}`)
+
+  it('finds lines, whatever stands in them, in their order', async () => {
+    const found = await grep({})
+    assert.deepEqual(places(found), ['a.txt:2', 'a.txt:3', 'dir/b.ts:1', 'dir/odd\nname:1', 'dir/sub/c.ts:1'])
+    assert.deepEqual(
+      [found.commit, found.nextCursor, found.truncated],
+      [await client.rev('main'), null, false],
+    )
+    assert.deepEqual(found.items[0], { path: 'a.txt', line: 2, text: 'Needle in a.*', clipped: false })
+    const { text, clipped } = found.items.at(-1)
+    assert.match(text, /^é+ Needle x+$/)
+    assert.ok(clipped && text.length < 500)
+    assert.deepEqual(places(await grep({ query: 'in a.*' })), ['a.txt:2'])
+    assert.deepEqual(places(await grep({ query: 'in a.+' })), [])
+    assert.deepEqual(places(await grep({ query: '-e' })), [])
+  })
+
+  it('looks only where it is told to', async () => {
+    assert.deepEqual(places(await grep({ caseSensitive: true, globs: ['*.txt'] })), ['a.txt:3'])
+    assert.deepEqual(places(await grep({ path: 'dir/sub' })), ['dir/sub/c.ts:1'])
+    assert.deepEqual(places(await grep({ path: 'nowhere' })), [])
+    assert.deepEqual(places(await grep({ globs: ['**/*.ts', '!dir/sub/**'] })), ['dir/b.ts:1'])
+    assert.deepEqual(places(await grep({ ref: 'side' })), [])
+    assertInvalid(await host.call('git/grep', { name, query: 'a\nb' }), ['query'])
+    assertInvalid(await host.call('git/grep', { name, query: 'a', globs: ['(a|b)'] }), ['globs', 0])
+    assertFault(await host.call('git/grep', { name, query: 'a', ref: 'none' }), 'GIT_OBJECT_NOT_FOUND', {
+      name,
+      object: 'none',
+    })
+  })
+
+  it('has pages, up to a thousand lines', async () => {
+    const seen: string[] = []
+    let page: { items: Item[]; nextCursor: string | null; truncated: boolean }
+    let cursor: string | null = null
+    do {
+      page = await grep({ query: 'straw', limit: 99, ...(cursor && { cursor }) })
+      seen.push(...places(page))
+      cursor = page.nextCursor
+      assert.equal(page.truncated, cursor === null)
+    } while (cursor)
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 1000 }, (_, i) => `many:${i + 1}`),
+    )
+    const some = await grep({ limit: 2 })
+    assert.deepEqual([places(some), some.truncated], [['a.txt:2', 'a.txt:3'], false])
+    const rest = await grep({ cursor: some.nextCursor })
+    assert.deepEqual([rest.items.length, rest.nextCursor, rest.truncated], [3, null, false])
+  })
+})

@@ -2,6 +2,7 @@ import { blame } from './git-blame.ts'
 import { commits, merge, mergePreview } from './git-commits.ts'
 import { compare, diff } from './git-compare.ts'
 import { blobs, files, trees } from './git-contents.ts'
+import { grep } from './git-grep.ts'
 import { branches, refs, tags } from './git-refs.ts'
 
 export const git: {
@@ -13,8 +14,9 @@ export const git: {
   blobs: typeof blobs
   files: typeof files
   blame: typeof blame
+  grep: typeof grep
   compare: typeof compare
   diff: typeof diff
   merge: typeof merge
   mergePreview: typeof mergePreview
-} = { refs, branches, tags, commits, trees, blobs, files, blame, compare, diff, merge, mergePreview }
+} = { refs, branches, tags, commits, trees, blobs, files, blame, grep, compare, diff, merge, mergePreview }

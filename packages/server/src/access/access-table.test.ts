@@ -192,6 +192,7 @@ const rows: Record<string, Row> = {
   '/git/trees/lastChanges': { input: () => ({ name: 'target' }) },
   '/git/blobs/get': { input: () => ({ name: 'target', path: 'readme' }) },
   '/git/blame': { input: () => ({ name: 'target', path: 'readme' }) },
+  '/git/grep': { input: () => ({ name: 'target', query: 'x' }) },
   '/git/files': { input: () => ({ name: 'target' }) },
   '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
   '/git/diff': { input: () => ({ name: 'target', head: 'main' }) },

@@ -7,6 +7,7 @@ import type { CommitsService } from './commits.ts'
 import type { DiffsService } from './diffs.ts'
 import type { FilesService } from './files.ts'
 import type { ForksService } from './forks.ts'
+import type { GrepsService } from './greps.ts'
 import type { ImportsService } from './imports.ts'
 import type { LastChangesService } from './last-changes.ts'
 import type { MergePreviewsService } from './merge-previews.ts'
@@ -23,6 +24,7 @@ interface GitServices {
   blames: BlamesService
   diffs: DiffsService
   files: FilesService
+  greps: GrepsService
   mergePreviews: MergePreviewsService
 }
 
@@ -59,6 +61,7 @@ export const gitHandlers = ({
   },
   blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
   blame: (input, { caller, signal }) => looking.blames.read(caller, input, signal),
+  grep: (input, { caller, signal }) => looking.greps.search(caller, input, signal),
   files: (input, { caller, signal }) => looking.files.find(caller, input, signal),
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   diff: (input, { caller, signal }) => looking.diffs.read(caller, input, signal),

@@ -25,6 +25,7 @@ import { createDownloadsService } from './downloads.ts'
 import { createFetchService } from './fetch.ts'
 import { createFilesService } from './files.ts'
 import { createForksService } from './forks.ts'
+import { createGrepsService } from './greps.ts'
 import { gitHandlers, rulesHandlers, storageHandlers } from './handlers.ts'
 import { createImportsService } from './imports.ts'
 import { createIncomingRoom } from './incoming-room.ts'
@@ -180,6 +181,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         blames: createBlamesService(looking),
         diffs: createDiffsService(looking),
         files: createFilesService(looking),
+        greps: createGrepsService(looking),
         mergePreviews: createMergePreviewsService(looking),
       }),
       rules: rulesHandlers(createRulesService(needs)),

@@ -1,0 +1,82 @@
+import type { Caller } from '../access/caller.ts'
+import { type FoundLine, grepLines } from '../git/objects/grep.ts'
+import { invalid } from '../platform/fault.ts'
+import { type Effort, globProblem, globs } from '../platform/globs.ts'
+import type { ReposService } from '../repos/service.ts'
+import { type Paged, readPlace, requirePath, writePlace } from './browsing.ts'
+import type { Repositories } from './repositories.ts'
+import type { Revisions } from './revisions.ts'
+
+interface GrepInput extends Paged {
+  name: string
+  ref?: string | undefined
+  query: string
+  path?: string | undefined
+  globs?: readonly string[] | undefined
+  caseSensitive: boolean
+}
+
+/** Of all pages. */
+const MAX_FOUND = 1_000
+/** Of comparing paths with patterns, for one answer: some hundred milliseconds. */
+const MAX_STEPS = 10_000_000
+
+export type GrepsService = ReturnType<typeof createGrepsService>
+
+/** Finding text in the files of a commit. */
+export function createGrepsService({
+  repos,
+  repositories,
+  revisions,
+}: {
+  repos: ReposService
+  repositories: Repositories
+  revisions: Revisions
+}) {
+  return {
+    async search(caller: Caller, input: GrepInput, signal: AbortSignal) {
+      const path = input.path === undefined ? undefined : requirePath(input.path)
+      const effort: Effort = { steps: MAX_STEPS }
+      const isWanted = pathFilter(input.globs ?? [], effort)
+      const repo = await repos.open(caller, input.name, 'repo:read')
+      const place = readPlace(input.cursor)
+      const commit = await revisions.commitAt(repo, place?.oid ?? input.ref, signal)
+      const offset = place?.offset ?? 0
+      const end = Math.min(offset + input.limit, MAX_FOUND)
+
+      const found: FoundLine[] = []
+      let count = 0
+      // One more than is wanted tells that there are more.
+      const take = (line: FoundLine) => {
+        if (isWanted(line.path) && count++ >= offset) found.push(line)
+        return count <= end && effort.steps >= 0
+      }
+      const { query: text, caseSensitive } = input
+      const isAll = await repositories.withGit(repo, signal, (opened) =>
+        grepLines(opened, { commit, text, caseSensitive, path }, take),
+      )
+      const hasMore = count > end && end < MAX_FOUND
+      return {
+        commit,
+        items: found.slice(0, end - offset),
+        nextCursor: hasMore ? writePlace({ oid: commit, offset: end }) : null,
+        truncated: !isAll && !hasMore,
+      }
+    },
+  }
+}
+
+function pathFilter(patterns: readonly string[], effort: Effort): (path: string) => boolean {
+  for (const [i, pattern] of patterns.entries()) {
+    const problem = globProblem(pattern)
+    if (problem) throw invalid(['globs', i], problem)
+  }
+  if (patterns.length === 0) return () => true
+  const matches = globs(patterns)
+  // All lines of a file come together.
+  let last: { path: string; isWanted: boolean } | undefined
+  return (path) => {
+    if (last?.path !== path) last = { path, isWanted: matches(path, effort) }
+    return last.isWanted
+  }
+}
