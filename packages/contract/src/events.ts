@@ -42,6 +42,12 @@ export const NumberedEvent = LogEvent.extend({
 })
 export type NumberedEvent = z.infer<typeof NumberedEvent>
 
+const Moment = z
+  .int()
+  .min(0)
+  .max(8.64e15)
+  .meta({ examples: [1767225600000] })
+
 export const events = {
   list: operation('/events/list', {
     summary: 'Read the event log of a repository, or of the acting organization when no name is given',
@@ -64,4 +70,42 @@ export const events = {
       }),
     )
     .output(pageOf(NumberedEvent)),
+  counts: operation('/events/counts', {
+    summary: 'Count events of a log by type, in each hour or day',
+    tag: 'Events',
+    needs: 'repo:read',
+    errors: ['REPO_NOT_FOUND'],
+  })
+    .input(
+      z.object({
+        name: RepoName.optional().describe('The log of the acting organization when left out.'),
+        types: z.array(EventType).min(1).max(32).optional().describe('Only these.'),
+        from: Moment.describe('Unix milliseconds. Counted from the beginning of the hour or day it is in.'),
+        to: Moment.meta({
+          description: 'Unix milliseconds; up to 168 hours or days later.',
+          examples: [1767312000000],
+        }),
+        bucket: z.enum(['hour', 'day']).describe('Of UTC.'),
+      }),
+    )
+    .output(
+      z.object({
+        bucket: z.enum(['hour', 'day']),
+        items: z
+          .array(
+            z.object({
+              start: Timestamp,
+              counts: z
+                .record(z.string(), z.int())
+                .meta({
+                  description: 'By type; those without any are left out.',
+                  examples: [{ 'git.push': 2 }],
+                }),
+            }),
+          )
+          .describe('All hours or days, the first one first.'),
+        countedFrom: Timestamp.describe('From then on all are counted.'),
+        truncated: z.boolean().describe('There are too many to count those before.'),
+      }),
+    ),
 }

@@ -217,6 +217,7 @@ const rows: Record<string, Row> = {
   '/invites/revoke': { input: () => ({ managementId: 'none' }), gives: '404 INVITE_NOT_FOUND' },
   // The log of a repository; that of the organization needs org:read and is asked for below.
   '/events/list': { input: () => ({ name: 'target' }) },
+  '/events/counts': { input: () => ({ name: 'target', from: 0, to: 1, bucket: 'day' }) },
   '/records/list': { input: () => NO_RECORD, gives: '404 RECORD_SCHEMA_NOT_FOUND' },
   '/records/collections': { input: () => ({ name: 'target' }) },
   '/records/get': { input: () => ({ ...NO_RECORD, id: 'rec_none' }), gives: '404 RECORD_SCHEMA_NOT_FOUND' },

@@ -2,8 +2,10 @@ import type { Actor, Cause, NumberedEvent } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { numberCursor, pageFrom } from '../platform/cursors.ts'
+import { invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
+import { countEvents } from './counting.ts'
 import { numbered, present } from './presenting.ts'
 import { readSome } from './reading.ts'
 import * as store from './store.ts'
@@ -31,6 +33,18 @@ interface EventPage {
   cursor?: string
   limit: number
 }
+
+interface EventSpan {
+  scope: EventScope
+  types?: string[] | undefined
+  from: number
+  to: number
+  bucket: 'hour' | 'day'
+}
+
+const BUCKET_MS = { hour: 3_600_000, day: 24 * 3_600_000 }
+/** A week of hours. */
+const MAX_BUCKETS = 168
 
 /**
  * Somebody who hears of events in the transaction that appends them, and writes there what they set off: kept together
@@ -125,6 +139,18 @@ export function createEventsService({
       })
       const { items, nextCursor } = pageFrom(rows, limit, (row) => numberCursor.encode(row.seq))
       return { items: items.map(present), nextCursor }
+    },
+
+    /** In whole hours or days of UTC, the first with `from` in it. */
+    async count({ scope, types, from, to, bucket }: EventSpan, signal: AbortSignal) {
+      const bucketMs = BUCKET_MS[bucket]
+      const start = Math.floor(from / bucketMs) * bucketMs
+      if (to <= from) throw invalid(['to'], 'It ends before it begins')
+      if (to - start > MAX_BUCKETS * bucketMs)
+        throw invalid(['to'], `Ask for up to ${MAX_BUCKETS} at once: of ${bucket}s these are more`)
+      const wanted = { scope, types, from: start, to: start + Math.ceil((to - start) / bucketMs) * bucketMs }
+      const { buckets, countedFrom } = await countEvents(database.db, { ...wanted, bucketMs }, signal)
+      return { bucket, items: buckets, countedFrom, truncated: countedFrom > start }
     },
 
     /** Until the transaction ends nobody else adds to the log, or changes what is changed under this lock. */

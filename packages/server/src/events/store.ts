@@ -107,6 +107,27 @@ export const listTypes = (
     .limit(limit)
     .execute()
 
+/** When events happened, between two of them; the newest first unless told otherwise. */
+export const listTimes = (
+  q: Db,
+  {
+    scope,
+    above,
+    below,
+    limit,
+    oldest = false,
+  }: { scope: string; above: number; below: number; limit: number; oldest?: boolean },
+): Promise<Pick<EventRow, 'seq' | 'ts' | 'type'>[]> =>
+  q
+    .selectFrom('events')
+    .select(['seq', 'ts', 'type'])
+    .where('scope', '=', scope)
+    .where('seq', '>', above)
+    .where('seq', '<', below)
+    .orderBy('seq', oldest ? 'asc' : 'desc')
+    .limit(limit)
+    .execute()
+
 /** What the payloads of events take, in their order. */
 export const listSizes = (
   q: Db,
