@@ -1,3 +1,4 @@
+import { admin } from './admin.ts'
 import { agents } from './agents.ts'
 import { credentials } from './credentials.ts'
 import { daemons } from './daemons.ts'
@@ -45,6 +46,7 @@ export type Contract = {
   secrets: typeof secrets
   daemons: typeof daemons
   webhooks: typeof webhooks
+  admin: typeof admin
 }
 
 export const contract: Contract = {
@@ -66,4 +68,5 @@ export const contract: Contract = {
   secrets,
   daemons,
   webhooks,
+  admin,
 }

@@ -95,12 +95,10 @@ export const events = {
           .array(
             z.object({
               start: Timestamp,
-              counts: z
-                .record(z.string(), z.int())
-                .meta({
-                  description: 'By type; those without any are left out.',
-                  examples: [{ 'git.push': 2 }],
-                }),
+              counts: z.record(z.string(), z.int()).meta({
+                description: 'By type; those without any are left out.',
+                examples: [{ 'git.push': 2 }],
+              }),
             }),
           )
           .describe('All hours or days, the first one first.'),

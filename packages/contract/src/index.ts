@@ -1,4 +1,5 @@
 export * from './addresses.ts'
+export * from './admin.ts'
 export * from './agents.ts'
 export * from './contract.ts'
 export * from './credentials.ts'

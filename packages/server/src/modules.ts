@@ -24,6 +24,7 @@ import { createKeyEnding } from './keys/ending.ts'
 import { createKeysModule } from './keys/module.ts'
 import { createMailModule } from './mail/module.ts'
 import { type Handlers, mergeHandlers } from './operations/handlers.ts'
+import { createOperatorsModule } from './operators/module.ts'
 import { createOrgsModule } from './orgs/module.ts'
 import { createOverviewModule } from './overview/module.ts'
 import { createPeopleModule } from './people/module.ts'
@@ -221,6 +222,7 @@ export async function createModules({
     repos,
     daemonsOf,
   })
+  const operatorsModule = createOperatorsModule({ ...shared, ...codeModule.services, orgs, runtimes })
   const modules: Module[] = [
     mailModule,
     orgsModule,
@@ -241,6 +243,7 @@ export async function createModules({
     runsModule,
     daemonsModule,
     overviewModule,
+    operatorsModule,
   ]
   return {
     services: {

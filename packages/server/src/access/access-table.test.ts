@@ -271,6 +271,9 @@ const rows: Record<string, Row> = {
     input: () => ({ name: 'target', deliveryId: NO_DELIVERY }),
     gives: '404 WEBHOOK_DELIVERY_NOT_FOUND',
   },
+  // For the owner of the first start, who is none of these.
+  '/admin/overview': { input: () => ({}), gives: '403 FORBIDDEN insufficient_role' },
+  '/admin/users/list': { input: () => ({}), gives: '403 FORBIDDEN insufficient_role' },
   '/webhooks/deliveries/list': { input: () => ({ name: 'target' }) },
   '/webhooks/deliveries/get': {
     input: () => ({ name: 'target', deliveryId: NO_DELIVERY }),

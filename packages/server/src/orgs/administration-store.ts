@@ -100,3 +100,15 @@ export async function listStandings(q: Db, userId: string): Promise<Standing[]> 
 export async function deleteInvitationsBy(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('invitations').where('invited_by', '=', userId).execute()
 }
+
+/** Of the whole server. */
+export async function countAll(q: Db): Promise<{ organizations: number; repositories: number }> {
+  const { organizations, repositories } = await q
+    .selectFrom('orgs')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('organizations'),
+      eb.fn.sum<number | null>('repo_count').as('repositories'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { organizations: Number(organizations), repositories: Number(repositories ?? 0) }
+}

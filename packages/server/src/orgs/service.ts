@@ -18,6 +18,7 @@ import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Db, Tx } from '../schema.ts'
+import { countAll } from './administration-store.ts'
 import { byAnySlug, findCurrentSlug, leaveSlug, takeSlug } from './slug-store.ts'
 import { personalSlug, randomSlugPart, requireFreeSlug } from './slugs.ts'
 import * as store from './store.ts'
@@ -117,6 +118,8 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
         const org = await store.findMembership(database.db, caller.actor.id, slug)
         return org && { ...caller, org: actingOrg(org), role: org.role }
       }),
+
+    countAll: () => countAll(database.db),
 
     isOwner: async (orgId: string, userId: string): Promise<boolean> =>
       (await store.findMember(database.db, orgId, userId))?.role === 'owner',

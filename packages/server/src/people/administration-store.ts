@@ -19,6 +19,14 @@ const listedUsers = (q: Db) =>
 export const listUsers = (q: Db, { after, limit }: { after: string; limit: number }): Promise<ListedUser[]> =>
   listedUsers(q).where('id', '>', after).orderBy('id').limit(limit).execute()
 
+export async function countUsers(q: Db): Promise<number> {
+  const { count } = await q
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** By id or address. */
 export const findListedUser = (q: Db, who: string): Promise<ListedUser | undefined> =>
   listedUsers(q)

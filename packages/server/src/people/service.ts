@@ -1,4 +1,5 @@
 import type { Db } from '../schema.ts'
+import * as views from './administration-store.ts'
 import * as store from './store.ts'
 
 export type PeopleService = ReturnType<typeof createPeopleService>
@@ -12,6 +13,14 @@ export function createPeopleService({ db }: { db: Db }) {
     /** Whether somebody signed up with an address. */
     hasAccount: async (email: string): Promise<boolean> =>
       (await store.findUserByEmail(db, email)) !== undefined,
+
+    /** Whether it is the account that was made at the first start. */
+    isFirstOwner: async (userId: string): Promise<boolean> => (await store.findOwner(db))?.user_id === userId,
+
+    /** Everybody, for whoever owns the server. */
+    listAll: (page: { after: string; limit: number }): Promise<views.ListedUser[]> =>
+      views.listUsers(db, page),
+    countAll: (): Promise<number> => views.countUsers(db),
 
     async get(userId: string): Promise<{ email: string; emailVerified: boolean }> {
       const user = await store.findUser(db, userId)

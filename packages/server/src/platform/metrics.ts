@@ -76,3 +76,10 @@ export function observeInTime(
   // Nothing is better than the 0 it begins with.
   gauge.remove()
 }
+
+/** What a gauge says now, all its labels together; null where there is none, or nobody knows. */
+export async function readMetric(registry: Registry, name: string): Promise<number | null> {
+  const metric = await registry.getSingleMetric(name)?.get()
+  if (!metric || metric.values.length === 0) return null
+  return metric.values.reduce((sum, { value }) => sum + value, 0)
+}
