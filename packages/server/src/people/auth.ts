@@ -93,6 +93,13 @@ const ADDRESS_HEADER = 'trellis-client-address'
 /** Sign-up, sign-in and sessions, under `/api/auth`. A session works as a cookie and as a bearer token. */
 export function createAuth({ database, newId, signUp, providers, post, ...deps }: AuthDeps) {
   const { hostname, origin } = new URL(deps.baseUrl)
+  const pluginsFor = (some: Config['providers']) => [
+    bearer(),
+    sessionRoutes,
+    secondFactor(),
+    passkeys(deps),
+    ...providerPlugins(some),
+  ]
   const options = {
     // What authenticator apps and passkeys are told they are for.
     appName: `Trellis at ${hostname}`,
@@ -228,9 +235,10 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
         update: { before: async (changes) => requireBounded(changes) },
       },
     },
-    plugins: [bearer(), sessionRoutes, secondFactor(), passkeys(deps), ...providerPlugins(providers)],
+    plugins: pluginsFor(providers),
   } satisfies BetterAuthOptions
-  const discovering = createDiscovering(() => betterAuth(options), {
+  const withoutOpenId = { ...options, plugins: pluginsFor({ ...providers, oidc: undefined }) }
+  const discovering = createDiscovering(({ isAsked }) => betterAuth(isAsked ? options : withoutOpenId), {
     wanted: providers.oidc ? ['oidc'] : [],
     stopwatch: deps.stopwatch,
   })
