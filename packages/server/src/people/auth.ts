@@ -17,6 +17,7 @@ import { offeredProviders, providerPlugins } from './providers.ts'
 import { CODE_PATH, secondFactor } from './second-factor.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { COOKIE_PREFIX, createSessionTokens, RENEWAL_SECONDS, SESSION_SECONDS } from './session-tokens.ts'
+import { spendCode } from './used-codes.ts'
 
 interface AuthDeps {
   database: Database
@@ -199,11 +200,12 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
           // if there is one: those who sign up at once would wait for each other's.
           before: async ({ userId }, context) => {
             const user = await context?.context.internalAdapter.findUserById(userId)
-            if (!user || (user as { disabledAt?: number | null }).disabledAt == null) return
-            throw new APIError('FORBIDDEN', {
-              code: 'ACCOUNT_DISABLED',
-              message: 'The operator of this server has disabled this account',
-            })
+            if (user && (user as { disabledAt?: number | null }).disabledAt != null)
+              throw new APIError('FORBIDDEN', {
+                code: 'ACCOUNT_DISABLED',
+                message: 'The operator of this server has disabled this account',
+              })
+            if (context) await spendCode(context, userId)
           },
         },
       },

@@ -84,6 +84,26 @@ onEachDatabase('two-factor sign-in', (create) => {
     assert.equal(again.status, 401)
   })
 
+  it('takes each code of the app once, and none from before', async () => {
+    const { email, uri } = await careful('lea')
+    const use = async (code: string, cookie?: string) => {
+      const challenge = cookie ?? (await signIn(email)).cookie
+      const { status, body } = await ask('two-factor/verify-totp', { code }, { cookie: challenge })
+      return { status, message: body.message, challenge }
+    }
+    // Two of the three that are taken now: the next period may begin in between.
+    const [now, next] = [codeFor(uri), codeFor(uri, 1)]
+    const challenges = [(await signIn(email)).cookie, (await signIn(email)).cookie]
+    const both = await Promise.all(challenges.map((cookie) => use(now, cookie)))
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
+    const again = await use(now)
+    assert.equal(again.status, 401)
+    assert.match(again.message, /used already/)
+    // The sign-in goes on with the next one.
+    assert.equal((await use(next, again.challenge)).status, 200)
+    assert.equal((await use(now)).status, 401)
+  })
+
   it('needs the password to begin with, and changes nothing before a code was right', async () => {
     const { token, email } = await app.signUp('bob')
     for (const body of [{}, { password: 'wrong password' }])

@@ -1,5 +1,6 @@
 import type { BetterAuthPlugin } from 'better-auth'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import { lastStepField, refuseUsedCodes } from './used-codes.ts'
 
 /** The page that asks for the code. Doors find it in what `createAuth` gives. */
 export const CODE_PATH = '/login/code'
@@ -11,7 +12,7 @@ type AfterHook = NonNullable<NonNullable<BetterAuthPlugin['hooks']>['after']>[nu
 
 /**
  * Codes of an authenticator app, and codes to write down. By itself better-auth asks for them after a password alone;
- * here it does after whatever made a session for somebody who had none, but for what is named above.
+ * here it does after whatever made a session for somebody who had none, but for what is named above. A code is good once.
  */
 export function secondFactor() {
   const plugin = twoFactor({
@@ -44,7 +45,12 @@ export function secondFactor() {
       return result
     },
   }
-  return { ...plugin, hooks: { after: [asked] } }
+  const { twoFactor: app } = plugin.schema
+  return {
+    ...plugin,
+    schema: { ...plugin.schema, twoFactor: { ...app, fields: { ...app.fields, lastStep: lastStepField } } },
+    hooks: { before: [refuseUsedCodes], after: [asked] },
+  }
 }
 
 type HookContext = Parameters<AfterHook['matcher']>[0]

@@ -19,8 +19,9 @@ function codeAt(uri: string, period: number): string {
   return String(number % 1_000_000).padStart(6, '0')
 }
 
-/** What the app shows now for an address that begins with `otpauth:`. */
-export const codeFor = (uri: string): string => codeAt(uri, Math.floor(Date.now() / PERIOD_MS))
+/** What the app shows now for an address that begins with `otpauth:`, or some periods later. */
+export const codeFor = (uri: string, later = 0): string =>
+  codeAt(uri, Math.floor(Date.now() / PERIOD_MS) + later)
 
 /** What it shows neither now nor for minutes before and after. */
 export function wrongCodeFor(uri: string): string {

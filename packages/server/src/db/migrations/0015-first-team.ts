@@ -98,7 +98,8 @@ export const firstTeam: Migration = {
       backup_codes ${text} not null,
       verified ${boolean} not null,
       failed_verification_count ${integer},
-      locked_until ${instant}
+      locked_until ${instant},
+      last_step ${integer} not null default 0
     )`,
     `create table passkeys (
       id ${text} primary key,
