@@ -70,7 +70,7 @@ onEachDatabase('the owner of the first start', (create) => {
     assert.equal(visitor.jar.has('trellis.session_token'), false)
 
     const done = await visitor.post(page, path, { email: 'Ana@Example.com', password: PASSWORD })
-    assert.equal(done.status, 200, done.text)
+    assert.deepEqual([done.status, done.location], [303, '/'], done.text)
     const self = await whoIs(visitor)
     assert.deepEqual([self.kind, self.role, self.organization.slug], ['session', 'owner', 'owner'])
     assert.equal((await signIn('ana@example.com', PASSWORD)).status, 200)
@@ -93,7 +93,7 @@ onEachDatabase('the owner of the first start', (create) => {
       }),
     )
     const answers = await Promise.all(visitors.map((post) => post()))
-    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404])
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [303, 404, 404, 404])
   })
 
   it('keeps a link that was filled in wrongly, and tells what was wrong', async () => {
@@ -113,7 +113,7 @@ onEachDatabase('the owner of the first start', (create) => {
     }
     assert.equal(
       (await visitor.post(page, path, { email: 'ana@example.com', password: PASSWORD })).status,
-      200,
+      303,
     )
   })
 

@@ -214,7 +214,7 @@ onEachDatabase('two-factor sign-in', (create) => {
     const secret = await app.database.transact((tx) => createEntryLinkIn(tx, userId, app.now()))
     const visitor = createVisitor(app)
     const page = await visitor.get(`/enter/${secret}`)
-    assert.equal((await visitor.post(page, `/enter/${secret}`, { password })).status, 200)
+    assert.equal((await visitor.post(page, `/enter/${secret}`, { password })).status, 303)
     assert.equal((await visitor.get('/account/sessions')).status, 200)
     assert.ok((await signIn(email)).body.token)
   })
