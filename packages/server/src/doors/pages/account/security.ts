@@ -8,7 +8,7 @@ import { PASSKEY_SCRIPT } from '../passkey-script.ts'
 import { problemOf } from '../provider-links.ts'
 import { begunIn, codeList, setUp, twoFactorSection } from './two-factor.ts'
 import { type AccountPagesDeps, SECURITY_PATH, sessionOf } from './visitor.ts'
-import { type Offered, passwordSection, providersSection } from './ways-in.ts'
+import { type Account, type Offered, passwordSection, providersSection } from './ways-in.ts'
 
 interface SecurityPageDeps extends AccountPagesDeps {
   /** Whether passkeys work at the address of this server. */
@@ -30,7 +30,7 @@ export function createSecurityPage(deps: SecurityPageDeps) {
 
   async function show(exchange: Exchange, problem?: string): Promise<void> {
     const { user } = await read<{ user: { twoFactorEnabled?: boolean } }>(exchange, 'get-session')
-    const accounts = await read<{ providerId: string }[]>(exchange, 'list-accounts')
+    const accounts = await read<Account[]>(exchange, 'list-accounts')
     const kept = await read<{ id: string; name?: string }[]>(exchange, 'passkey/list-user-passkeys')
     const { field, headers } = forms.protect(exchange)
     const hasPassword = accounts.some(({ providerId }) => providerId === 'credential')
@@ -81,7 +81,7 @@ ${providersSection(field, providers, accounts)}`,
       return show(exchange, (await refusalIn(answer)).message)
     },
     async unlink(exchange, fields) {
-      const answer = await ask(exchange, 'unlink-account', { providerId: fields.get('id') ?? '' })
+      const answer = await ask(exchange, 'unlink-account', { accountId: fields.get('id') ?? '' })
       return answer.ok ? done(exchange, answer) : show(exchange, (await refusalIn(answer)).message)
     },
     async begin(exchange, fields) {

@@ -7,6 +7,12 @@ export interface Offered {
   name: string
 }
 
+/** A way somebody has come in, as better-auth lists it. */
+export interface Account {
+  id: string
+  providerId: string
+}
+
 /** Who came with a provider has none, and nobody else can set one in their place. */
 export const passwordSection = (field: Html, hasPassword: boolean): Html =>
   hasPassword
@@ -21,16 +27,17 @@ export const passwordSection = (field: Html, hasPassword: boolean): Html =>
 export function providersSection(
   field: Html,
   offered: readonly Offered[],
-  accounts: readonly { providerId: string }[],
+  accounts: readonly Account[],
 ): Html {
   if (offered.length === 0) return html``
-  const rows = offered.map(({ id, name }) =>
-    accounts.some(({ providerId }) => providerId === id)
+  const rows = offered.map(({ id, name }) => {
+    const account = accounts.find(({ providerId }) => providerId === id)
+    return account
       ? html`<li><strong>${name}</strong><form method="post" action="${SECURITY_PATH}">${field}
-<input type="hidden" name="action" value="unlink"><input type="hidden" name="id" value="${id}">
+<input type="hidden" name="action" value="unlink"><input type="hidden" name="id" value="${account.id}">
 <button class="second" aria-label="Unlink ${name}">Unlink</button></form></li>`
-      : html`<li><strong>${name}</strong><a class="button" rel="nofollow" href="${providerPath(id, SECURITY_PATH, { linking: true })}" aria-label="Link ${name}">Link</a></li>`,
-  )
+      : html`<li><strong>${name}</strong><a class="button" rel="nofollow" href="${providerPath(id, SECURITY_PATH, { linking: true })}" aria-label="Link ${name}">Link</a></li>`
+  })
   return html`<h2>Providers</h2>
 <p>Whoever is signed in there is let in here.</p>
 <ul class="rows">${rows}</ul>`
