@@ -125,6 +125,52 @@ describe('git/trees/lastChanges', () => {
   })
 })
 
+describe('git/locate', () => {
+  const name = 'addressed'
+  let client: Client
+  let main: string
+  before(async () => {
+    ;({ client } = await host.filled(name))
+    await client.commit({ 'dir/sub/a.txt': 'one\n' }, 'Add a file')
+    main = await client.rev('main')
+    // One of them is what another one begins with.
+    for (const [kind, ref] of [
+      ['branch', 'work/in/hand'],
+      ['tag', 'main/dir'],
+    ] as const)
+      await client.run(kind, ref)
+    await client.run('push', '-q', host.remote(name), 'main', 'work/in/hand', 'refs/tags/main/dir')
+  })
+  const locate = (address: string) => host.ok('git/locate', { name, address })
+
+  it('takes a ref and a path apart, whatever slashes are in the ref', async () => {
+    const file = await locate('work/in/hand/dir/sub/a.txt')
+    assert.deepEqual(
+      [file.ref, file.type, file.commit, file.path],
+      ['work/in/hand', 'branch', main, 'dir/sub/a.txt'],
+    )
+    assert.deepEqual([file.entry.type, file.entry.mode, file.entry.size], ['blob', '100644', 4])
+    const found = async (address: string) => {
+      const { ref, type, path, entry } = await locate(address)
+      return [ref, type, path, entry?.type ?? null]
+    }
+    assert.deepEqual(await found('main'), ['main', 'branch', '', null])
+    assert.deepEqual(await found('refs/heads/main/dir'), ['refs/heads/main', 'branch', 'dir', 'tree'])
+    assert.deepEqual(await found(`${main}/dir/sub`), [main, 'commit', 'dir/sub', 'tree'])
+    assert.deepEqual(await found('main/none'), ['main', 'branch', 'none', null])
+    // The longest ref that there is.
+    assert.deepEqual(await found('main/dir/sub/a.txt'), ['main/dir', 'tag', 'sub/a.txt', null])
+  })
+
+  it('refuses what begins with no ref', async () => {
+    for (const address of ['work/in', 'none/dir', `${ABSENT}/dir`])
+      assertFault(await host.call('git/locate', { name, address }), 'GIT_OBJECT_NOT_FOUND', {
+        name,
+        object: address === `${ABSENT}/dir` ? ABSENT : address,
+      })
+  })
+})
+
 describe('git/diff', () => {
   const name = 'different'
   let client: Client

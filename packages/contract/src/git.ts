@@ -3,6 +3,7 @@ import { commits, merge, mergePreview } from './git-commits.ts'
 import { compare, diff } from './git-compare.ts'
 import { blobs, files, trees } from './git-contents.ts'
 import { grep } from './git-grep.ts'
+import { locate } from './git-locate.ts'
 import { branches, refs, tags } from './git-refs.ts'
 
 export const git: {
@@ -12,6 +13,7 @@ export const git: {
   commits: typeof commits
   trees: typeof trees
   blobs: typeof blobs
+  locate: typeof locate
   files: typeof files
   blame: typeof blame
   grep: typeof grep
@@ -19,4 +21,19 @@ export const git: {
   diff: typeof diff
   merge: typeof merge
   mergePreview: typeof mergePreview
-} = { refs, branches, tags, commits, trees, blobs, files, blame, grep, compare, diff, merge, mergePreview }
+} = {
+  refs,
+  branches,
+  tags,
+  commits,
+  trees,
+  blobs,
+  locate,
+  files,
+  blame,
+  grep,
+  compare,
+  diff,
+  merge,
+  mergePreview,
+}

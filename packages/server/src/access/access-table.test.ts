@@ -194,6 +194,7 @@ const rows: Record<string, Row> = {
   '/git/blame': { input: () => ({ name: 'target', path: 'readme' }) },
   '/git/grep': { input: () => ({ name: 'target', query: 'x' }) },
   '/git/files': { input: () => ({ name: 'target' }) },
+  '/git/locate': { input: () => ({ name: 'target', address: 'main/readme' }) },
   '/git/compare': { input: () => ({ name: 'target', base: 'main', head: 'main' }) },
   '/git/diff': { input: () => ({ name: 'target', head: 'main' }) },
   '/git/mergePreview': { input: () => ({ name: 'target', branch: 'main', from: 'main' }) },

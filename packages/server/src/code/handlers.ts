@@ -10,6 +10,7 @@ import type { ForksService } from './forks.ts'
 import type { GrepsService } from './greps.ts'
 import type { ImportsService } from './imports.ts'
 import type { LastChangesService } from './last-changes.ts'
+import type { LocatingService } from './locating.ts'
 import type { MergePreviewsService } from './merge-previews.ts'
 import type { PruningService } from './pruning.ts'
 import type { RefsService } from './refs.ts'
@@ -26,6 +27,7 @@ interface GitServices {
   files: FilesService
   greps: GrepsService
   mergePreviews: MergePreviewsService
+  locating: LocatingService
 }
 
 export const gitHandlers = ({
@@ -63,6 +65,7 @@ export const gitHandlers = ({
   blame: (input, { caller, signal }) => looking.blames.read(caller, input, signal),
   grep: (input, { caller, signal }) => looking.greps.search(caller, input, signal),
   files: (input, { caller, signal }) => looking.files.find(caller, input, signal),
+  locate: (input, { caller, signal }) => looking.locating.locate(caller, input, signal),
   compare: (input, { caller, signal }) => browse.compare(caller, input, signal),
   diff: (input, { caller, signal }) => looking.diffs.read(caller, input, signal),
   mergePreview: (input, { caller, signal }) => looking.mergePreviews.preview(caller, input, signal),

@@ -31,6 +31,7 @@ import { createImportsService } from './imports.ts'
 import { createIncomingRoom } from './incoming-room.ts'
 import { createLandings } from './landing.ts'
 import { createLastChangesService } from './last-changes.ts'
+import { createLocatingService } from './locating.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createMergePreviewsService } from './merge-previews.ts'
 import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
@@ -183,6 +184,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         files: createFilesService(looking),
         greps: createGrepsService(looking),
         mergePreviews: createMergePreviewsService(looking),
+        locating: createLocatingService(looking),
       }),
       rules: rulesHandlers(createRulesService(needs)),
       repos: storageHandlers(forks, imports, pruning),
