@@ -1,15 +1,16 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useAction } from '../api/queries.ts'
-import { organizationsQuery, personQuery, signOut } from '../api/session.ts'
+import { lazy, Suspense } from 'react'
 import { modKey } from '../keys/shortcuts.ts'
 import { Button } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import { Kbd } from '../ui/Kbd.tsx'
-import { Menu, MenuAnchor, MenuChoice, MenuHead, MenuItem, MenuLine, MenuLink } from '../ui/Menu.tsx'
 import { useActingOrg } from './places.ts'
 import styles from './TopBar.module.css'
-import { chooseTheme, THEMES, useTheme } from './theme.ts'
+
+// What opens when it is asked for comes after what is seen at once.
+const menus = () => import('./TopBarMenus.tsx')
+const OrgSwitcher = lazy(async () => ({ default: (await menus()).OrgSwitcher }))
+const AccountMenu = lazy(async () => ({ default: (await menus()).AccountMenu }))
 
 export function TopBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const { repo } = useParams({ strict: false })
@@ -25,7 +26,11 @@ export function TopBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () 
         <Link to="/o/$org" params={{ org }} className={styles.org}>
           {org}
         </Link>
-        <OrgSwitcher org={org} />
+        <Suspense
+          fallback={<Button kind="quiet" small icon="down" aria-label="Switch organization" disabled />}
+        >
+          <OrgSwitcher org={org} />
+        </Suspense>
         {repo && (
           <>
             <span className={styles.slash} aria-hidden="true">
@@ -44,66 +49,9 @@ export function TopBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () 
           <Kbd keys={`${modKey} K`} />
         </span>
       </button>
-      <AccountMenu onHelp={onHelp} />
+      <Suspense fallback={<Button kind="quiet" icon="person" aria-label="Your account" disabled />}>
+        <AccountMenu onHelp={onHelp} />
+      </Suspense>
     </header>
-  )
-}
-
-function OrgSwitcher({ org }: { org: string }) {
-  const { data } = useSuspenseQuery(organizationsQuery)
-  return (
-    <Menu trigger={<Button kind="quiet" small icon="down" aria-label="Switch organization" />}>
-      <MenuHead>Organizations</MenuHead>
-      {data.items.map(({ slug, name }) => (
-        <MenuLink
-          key={slug}
-          to="/o/$org"
-          params={{ org: slug }}
-          icon={slug === org ? 'check' : 'organization'}
-        >
-          {name}
-        </MenuLink>
-      ))}
-      <MenuLine />
-      <MenuLink to="/organizations/new" icon="plus">
-        New organization
-      </MenuLink>
-    </Menu>
-  )
-}
-
-function AccountMenu({ onHelp }: { onHelp: () => void }) {
-  const { data: person } = useSuspenseQuery(personQuery)
-  const theme = useTheme()
-  const leave = useAction(signOut)
-  return (
-    <Menu align="end" trigger={<Button kind="quiet" icon="person" aria-label="Your account" />}>
-      {person && (
-        <MenuHead>
-          <strong>{person.name}</strong>
-          {person.email}
-        </MenuHead>
-      )}
-      <MenuLine />
-      <MenuLink to="/account" icon="person">
-        Your account
-      </MenuLink>
-      <MenuLink to="/account/keys" icon="key">
-        Keys
-      </MenuLink>
-      <MenuLink to="/account/agents" icon="agent">
-        Agents
-      </MenuLink>
-      <MenuAnchor href="/account/security" icon="lock">
-        Sign-in and security
-      </MenuAnchor>
-      <MenuLine />
-      <MenuChoice label="Theme" value={theme} options={THEMES} onChoose={chooseTheme} />
-      <MenuLine />
-      <MenuItem onSelect={onHelp}>Keyboard shortcuts</MenuItem>
-      <MenuAnchor href="/reference">API reference</MenuAnchor>
-      <MenuLine />
-      <MenuItem onSelect={() => leave.run(undefined)}>Sign out</MenuItem>
-    </Menu>
   )
 }
