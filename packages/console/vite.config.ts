@@ -12,6 +12,8 @@ export default defineConfig({
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
   },
+  // Workers read grammars when they need them, which only modules can.
+  worker: { format: 'es' },
   // For work on the console beside a server that runs: `npm run dev -w @trellis/console`.
   server: {
     proxy: { '^/(api|login|account/(security|sessions)|page.css|reference)': 'http://127.0.0.1:8787' },

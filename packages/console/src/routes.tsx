@@ -97,6 +97,7 @@ const code = createRoute({
   getParentRoute: () => repo,
   path: '/',
   component: lazyRouteComponent(() => import('./pages/code/CodePage.tsx'), 'CodePage'),
+  loader: async ({ params }) => (await codeLoading()).loadFront(params),
   staticData: { tab: { label: 'Code', key: 'c' } },
 })
 
@@ -189,6 +190,31 @@ const tags = createRoute({
   component: lazyRouteComponent(() => import('./pages/changes/refs/TagsPage.tsx'), 'TagsPage'),
 })
 
+// Their addresses end in a ref and a path, both of which may have slashes.
+const codeLoading = () => import('./pages/code/loading.ts')
+const codePage = {
+  getParentRoute: () => repo,
+  errorComponent: lazyRouteComponent(() => import('./pages/code/CodeProblem.tsx'), 'CodeProblem'),
+}
+const tree = createRoute({
+  ...codePage,
+  path: '/tree/$',
+  component: lazyRouteComponent(() => import('./pages/code/TreePage.tsx'), 'TreePage'),
+  loader: async ({ params }) => (await codeLoading()).loadTree(params),
+})
+const blob = createRoute({
+  ...codePage,
+  path: '/blob/$',
+  component: lazyRouteComponent(() => import('./pages/code/BlobPage.tsx'), 'BlobPage'),
+  loader: async ({ params }) => (await codeLoading()).loadBlob(params),
+})
+const commits = createRoute({
+  ...codePage,
+  path: '/commits/$',
+  component: lazyRouteComponent(() => import('./pages/code/CommitsPage.tsx'), 'CommitsPage'),
+  loader: async ({ params }) => (await codeLoading()).loadPlace(params),
+})
+
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
   const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
@@ -212,6 +238,9 @@ const routeTree = root.addChildren([
       compare,
       branches,
       tags,
+      tree,
+      blob,
+      commits,
       extensions,
       extension,
       promote,
@@ -219,6 +248,8 @@ const routeTree = root.addChildren([
       run,
       daemons,
       access,
+      commit,
+      compare,
     ]),
   ]),
 ])

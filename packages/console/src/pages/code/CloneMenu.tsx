@@ -1,0 +1,34 @@
+import { useRepo } from '../../shell/places.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Command } from '../../ui/Code.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Popover } from '../../ui/Popover.tsx'
+import styles from './CloneMenu.module.css'
+
+/** How to get a copy. */
+export function CloneMenu() {
+  const { repo } = useRepo()
+  const remote = repo.remote ?? ''
+  return (
+    <Popover
+      label="Clone"
+      align="end"
+      trigger={
+        <Button kind="first">
+          Clone
+          <Icon name="down" />
+        </Button>
+      }
+    >
+      <div className={styles.menu}>
+        <h2>Clone with HTTPS</h2>
+        <Command>{remote}</Command>
+        <Command>{`git clone ${remote}`}</Command>
+        <p>
+          When git asks for a password, give it a key of yours or a token of this repository. The user name
+          does not matter.
+        </p>
+      </div>
+    </Popover>
+  )
+}

@@ -1,0 +1,96 @@
+/** Of files: by what their names end in, or by the whole name. */
+const BY_ENDING: Record<string, string> = {
+  bash: 'shellscript',
+  c: 'c',
+  cc: 'cpp',
+  cjs: 'javascript',
+  clj: 'clojure',
+  cpp: 'cpp',
+  cs: 'csharp',
+  css: 'css',
+  cts: 'typescript',
+  cxx: 'cpp',
+  dart: 'dart',
+  diff: 'diff',
+  dockerfile: 'docker',
+  ex: 'elixir',
+  exs: 'elixir',
+  go: 'go',
+  gql: 'graphql',
+  graphql: 'graphql',
+  h: 'c',
+  hcl: 'hcl',
+  hpp: 'cpp',
+  hs: 'haskell',
+  htm: 'html',
+  html: 'html',
+  ini: 'ini',
+  java: 'java',
+  js: 'javascript',
+  json: 'json',
+  json5: 'jsonc',
+  jsonc: 'jsonc',
+  jsx: 'jsx',
+  kt: 'kotlin',
+  kts: 'kotlin',
+  less: 'less',
+  lua: 'lua',
+  makefile: 'make',
+  markdown: 'markdown',
+  md: 'markdown',
+  mjs: 'javascript',
+  mk: 'make',
+  mts: 'typescript',
+  nix: 'nix',
+  patch: 'diff',
+  php: 'php',
+  pl: 'perl',
+  proto: 'proto',
+  ps1: 'powershell',
+  py: 'python',
+  r: 'r',
+  rb: 'ruby',
+  rs: 'rust',
+  scala: 'scala',
+  scss: 'scss',
+  sh: 'shellscript',
+  sql: 'sql',
+  svelte: 'svelte',
+  svg: 'xml',
+  swift: 'swift',
+  tf: 'hcl',
+  toml: 'toml',
+  ts: 'typescript',
+  tsx: 'tsx',
+  vue: 'vue',
+  xml: 'xml',
+  yaml: 'yaml',
+  yml: 'yaml',
+  zig: 'zig',
+  zsh: 'shellscript',
+}
+
+/** What people write behind the fence of a block of code, where it is no ending. */
+const BY_WORD: Record<string, string> = {
+  console: 'shellscript',
+  docker: 'docker',
+  golang: 'go',
+  javascript: 'javascript',
+  make: 'make',
+  python: 'python',
+  ruby: 'ruby',
+  rust: 'rust',
+  shell: 'shellscript',
+  typescript: 'typescript',
+}
+
+export function languageOfFile(path: string): string | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  return own(BY_ENDING, name.slice(name.lastIndexOf('.') + 1))
+}
+
+export const languageOfWord = (word: string): string | undefined =>
+  own(BY_WORD, word.toLowerCase()) ?? own(BY_ENDING, word.toLowerCase())
+
+const own = (words: Record<string, string>, word: string): string | undefined =>
+  Object.hasOwn(words, word) ? words[word] : undefined

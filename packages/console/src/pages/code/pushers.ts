@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Actor } from '@trellis/contract'
+import { actorName } from '../../activity/words.ts'
+import { query } from '../../api/queries.ts'
+
+/** So many of the last pushes are looked at. */
+const PUSHES = 100
+
+export interface Pusher {
+  isAgent: boolean
+  name: string
+}
+
+/**
+ * Who pushed the commits that refs were moved to lately, as the log knows it: what a commit says of its author anybody
+ * can write.
+ */
+export function usePushers(org: string, name: string): Map<string, Pusher> {
+  const { data: pushes } = useQuery({
+    ...query(org, (api) => api.events.list, { name, types: ['git.push'], order: 'newest', limit: PUSHES }),
+    throwOnError: false,
+  })
+  const nameOf = useActorNames(org)
+  const pushers = new Map<string, Pusher>()
+  // The oldest of those that moved a ref to a commit brought it.
+  for (const { actor, payload } of pushes?.items ?? []) {
+    const { after } = (payload ?? {}) as { after?: unknown }
+    if (typeof after === 'string')
+      pushers.set(after, { isAgent: actor.kind === 'agent', name: nameOf(actor) })
+  }
+  return pushers
+}
+
+function useActorNames(org: string): (actor: Actor) => string {
+  const { data: members } = useQuery({
+    ...query(org, (api) => api.members.list, { orgSlug: org, limit: 100 }),
+    throwOnError: false,
+  })
+  const names = new Map(members?.items.map(({ userId, name, email }) => [userId, name ?? email]))
+  return (actor) => names.get(actor.id) ?? actorName(actor)
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import type { Person } from '@trellis/server/testing'
+import type { Page } from 'playwright-core'
+import { noBrowserHere, useConsole } from './browser.ts'
+import { pushWidgets } from './code-fixture.ts'
+
+/** Of work in one piece. Alone it takes a tenth of this: the machine has other work, and the clock goes on. */
+const LONGEST_TASK_MS = 3_000
+
+describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
+  const { app, visit } = useConsole()
+  let ana: Person
+  let at: string
+  let head: string
+  before(async () => {
+    ana = await app.signUp('ana')
+    at = `/${ana.slug}/widgets`
+    await app.client(ana.token).repos.create({ name: 'widgets' })
+    ;({ head } = await pushWidgets(app, ana))
+  })
+
+  it('shows a repository: files with their last change, README, what runs, how to clone', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(at)
+      const files = page.getByRole('list', { name: 'Files' })
+      const names = await files.getByRole('listitem').allInnerTexts()
+      assert.deepEqual(
+        names.map((text) => text.split('\n')[0]),
+        ['docs', 'img', 'many', 'src', 'vendor', 'README.md', 'latest', 'run.sh'],
+      )
+      const row = (name: string) => files.getByRole('listitem').filter({ hasText: name })
+      await row('src').getByText('Say hello louder').waitFor()
+      await row('many').getByText('Add many files').waitFor()
+      await row('vendor').getByText('submodule at ccccccc').waitFor()
+      await row('latest').getByText('symlink', { exact: true }).waitFor()
+      await page.getByRole('complementary').getByText('Nothing is promoted yet.').waitFor()
+      await page.getByRole('complementary').getByText('2 branches · 1 tag').waitFor()
+      await page.getByRole('heading', { name: 'Tables and tasks' }).waitFor()
+      await checkAxe('code')
+      await page.getByRole('button', { name: 'Clone' }).click()
+      await page.getByText(`git clone ${app.url}/git/${ana.slug}/widgets.git`).waitFor()
+      await checkAxe('clone')
+    }))
+
+  it('renders a README without trusting it', () =>
+    visit({ as: ana }, async ({ page, go }) => {
+      await go(at)
+      const readme = page.getByRole('article')
+      await readme.getByText('Small things').waitFor()
+      assert.equal(await page.evaluate('window.broken'), undefined)
+      const hidden =
+        'script, style, template, iframe, svg a, math, form, button:not([aria-label]), [style], [onclick], #root'
+      assert.equal(await readme.locator(hidden).count(), 0)
+      const hrefs = await readme
+        .locator('a')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+      for (const href of hrefs) assert.match(href, /^(\/ana\/widgets\/|#doc-|https:\/\/example\.com\/)/)
+      await readme.getByText('a script', { exact: true }).waitFor()
+      // Nobody elsewhere learns who reads it.
+      assert.equal(
+        await readme.getByRole('link', { name: 'Elsewhere' }).getAttribute('href'),
+        'https://example.com/badge.svg',
+      )
+      await readme.getByRole('checkbox', { name: 'Done' }).waitFor()
+      await readme.getByRole('cell', { name: '1' }).waitFor()
+      await readme.locator('pre [class*=keyword]').first().waitFor()
+      await readme.getByRole('link', { name: 'the guide' }).click()
+      await page.waitForURL(`${app.url}${at}/blob/main/docs/guide.md#how-to-begin`)
+      await page.getByRole('heading', { name: 'How to begin' }).waitFor()
+      await until(async () => Number(await page.evaluate('scrollY')) > 500)
+      await go(at)
+      await readme.getByRole('link', { name: 'the directory' }).click()
+      await page.waitForURL(`${app.url}${at}/tree/main/docs`)
+    }))
+
+  it('finds where the ref ends in an address, and goes to the same path of another', () =>
+    visit({ as: ana, expects: [404] }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/blob/feature/deep/work/src/hello.ts`)
+      await page.getByText('`HELLO').waitFor()
+      await page.getByRole('button', { name: 'feature/deep/work' }).click()
+      await checkAxe('ref-picker')
+      await page.getByRole('button', { name: 'Tags', exact: true }).click()
+      await page.getByRole('combobox', { name: 'Find a tag' }).fill('REL')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${app.url}${at}/blob/release/1.0/src/hello.ts`)
+      await page.getByText('`hello').waitFor()
+      await go(`${at}/tree/release/1.0/src`)
+      await page.getByRole('link', { name: 'odd #1 100%?.txt' }).click()
+      await page.getByRole('region', { name: 'Text of' }).getByText('odd').waitFor()
+      await page.reload()
+      await page.getByRole('region', { name: 'Text of' }).getByText('odd').waitFor()
+      await go(`${at}/tree/main/none/such`)
+      await page.getByRole('heading', { name: 'Nothing is at none/such in main' }).waitFor()
+      await go(`${at}/tree/gone/src`)
+      await page.getByRole('heading', { name: 'There is no such branch, tag or commit' }).waitFor()
+    }))
+
+  it('shows a file with colours, and lines that can be linked to', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/blob/main/src/hello.ts#L2`)
+      const text = page.getByRole('region', { name: 'Text of src/hello.ts' })
+      await text.locator('[data-marked][data-line="2"]').waitFor()
+      await text.locator('[class*=keyword]').first().waitFor()
+      await checkAxe('file')
+      await text.getByText('1', { exact: true }).click()
+      await page.waitForURL(/#L1$/)
+      await text.getByText('3', { exact: true }).click({ modifiers: ['Shift'] })
+      await page.waitForURL(/#L1-L3$/)
+      assert.equal(await text.locator('[data-marked]').count(), 3)
+      await page.keyboard.press('y')
+      await page.waitForURL(`${app.url}${at}/blob/${head}/src/hello.ts#L1-L3`)
+      await go(`${at}/blob/main/src/data.bin`)
+      await page.getByText('This is no text').waitFor()
+      await go(`${at}/blob/main/latest`)
+      await page.getByRole('link', { name: 'docs/guide.md' }).click()
+      await page.getByRole('heading', { name: 'Guide', exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Source' }).click()
+      await page.getByText('title: Guide').waitFor()
+    }))
+
+  it('stays smooth with a file of 20,000 lines', () =>
+    visit({ as: ana }, async ({ page, go }) => {
+      const tasks = await watchTasks(page)
+      await go(`${at}/blob/main/src/long.ts#L15000-L15002`)
+      await page.locator('[data-marked][data-line="15000"]').waitFor()
+      await page.keyboard.press('l')
+      await page.getByRole('textbox', { name: 'Line' }).fill('19990')
+      await page.keyboard.press('Enter')
+      await page.locator('[data-marked][data-line="19990"]').waitFor()
+      // Colours arrive at last, also down here.
+      await page.locator('[data-line="19990"] [class*=keyword]').first().waitFor()
+      assert.ok((await page.locator('[data-line]').count()) < 500)
+      await tasks.check('a file of 20,000 lines')
+    }))
+
+  it('stays smooth in a directory of 10,000 files', () =>
+    visit({ as: ana }, async ({ page, go }) => {
+      const tasks = await watchTasks(page)
+      await go(`${at}/tree/main/many`)
+      await page.getByRole('link', { name: 'file-00003.txt' }).waitFor()
+      await page.getByText('Add many files').first().waitFor()
+      // Down to where ten pages have been read.
+      const wanted = page.getByRole('link', { name: 'file-01010.txt' })
+      await until(async () => {
+        await page.mouse.wheel(0, 3_000)
+        return (await wanted.count()) > 0
+      })
+      assert.ok((await page.getByRole('listitem').count()) < 200)
+      await tasks.check('a directory of 10,000 files')
+    }))
+
+  it('tells the history of a branch and of a file', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/commits/feature/deep/work`)
+      const list = page.getByRole('list', { name: 'Commits' })
+      await list.getByText('Say hello louder').waitFor()
+      await list.getByText('pushed by ana').first().waitFor()
+      await page.getByRole('heading', { name: 'Friday, January 2, 2026' }).waitFor()
+      await list.getByRole('button', { name: 'The whole message' }).click()
+      await list.getByText('With everything there is.').waitFor()
+      await checkAxe('commits')
+      await go(`${at}/commits/main/src/hello.ts`)
+      await list.getByText('Begin').waitFor()
+      assert.equal(await list.getByText('Add many files').count(), 0)
+      await list.getByRole('link', { name: 'Browse the files at this point' }).last().click()
+      await page.getByText('`hello').waitFor()
+    }))
+})
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 60_000; !(await holds()); await setTimeout(50))
+    assert.ok(Date.now() < end, `${holds} never held`)
+}
+
+/** Notes how long the page is busy in one piece. */
+async function watchTasks(page: Page): Promise<{ check(what: string): Promise<void> }> {
+  await page.addInitScript(`
+    window.longTasks = []
+    new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((entry) => entry.duration)))
+      .observe({ type: 'longtask', buffered: true })
+  `)
+  return {
+    async check(what) {
+      const longest = Number(await page.evaluate('Math.max(0, ...longTasks)'))
+      console.log(`${what}: the longest task took ${Math.round(longest)} ms`)
+      assert.ok(longest < LONGEST_TASK_MS, `${longest} ms`)
+    },
+  }
+}
