@@ -1,6 +1,6 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { useQuery } from '@tanstack/react-query'
-import { type ComponentProps, useMemo } from 'react'
+import { type ComponentProps, useMemo, useState } from 'react'
 import { query } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -29,9 +29,15 @@ export function RefInput({ value, onChange, onChoose, branchesOnly = false, ...c
     (): Suggestion[] => [...(branches.data?.items ?? []), ...(branchesOnly ? [] : (tags.data?.items ?? []))],
     [branches.data, tags.data, branchesOnly],
   )
+  // Whatever is outside of an open list is hidden from those who listen: one with nothing in it stays closed.
+  const [isOpen, setOpen] = useState(false)
+  const written = value.trim().toLowerCase()
+  const isFound = items.some(({ name }) => name.toLowerCase().includes(written))
   return (
     <Autocomplete.Root
       items={items}
+      open={isOpen && isFound}
+      onOpenChange={setOpen}
       itemToStringValue={(item) => (item as Suggestion).name}
       value={value}
       openOnInputClick

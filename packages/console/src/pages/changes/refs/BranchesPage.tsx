@@ -31,6 +31,8 @@ export function BranchesPage() {
     name,
     list.items.map((branch) => branch.name),
   )
+  /** It goes first; the others stay as they are. */
+  const isDefault = (branch: Branch) => Number(branch.name === repo.defaultBranch)
   const [isNew, setNew] = useState(false)
   const [leaving, setLeaving] = useState<Branch>()
   return (
@@ -61,9 +63,11 @@ export function BranchesPage() {
             { head: 'Actions', kind: 'number' },
           ]}
         >
-          {found.items.map((branch) => (
-            <Row key={branch.name} branch={branch} most={found.most} onDelete={() => setLeaving(branch)} />
-          ))}
+          {found.items
+            .toSorted((a, b) => isDefault(b) - isDefault(a))
+            .map((branch) => (
+              <Row key={branch.name} branch={branch} most={found.most} onDelete={() => setLeaving(branch)} />
+            ))}
         </Table>
       )}
       <Pager {...list} />

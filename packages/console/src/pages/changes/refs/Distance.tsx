@@ -14,12 +14,12 @@ export const Distance = ({ ahead, behind, most }: DistanceProps) => (
     <span className={styles.behind}>
       {say(behind)}
       <span className="heard"> behind</span>
-      <i style={{ width: `${share(behind, most)}%` }} />
+      {behind !== 0 && <i style={{ width: `${share(behind, most)}%` }} />}
     </span>
     <span className={styles.ahead}>
       {say(ahead)}
       <span className="heard"> ahead</span>
-      <i style={{ width: `${share(ahead, most)}%` }} />
+      {ahead !== 0 && <i style={{ width: `${share(ahead, most)}%` }} />}
     </span>
   </span>
 )
