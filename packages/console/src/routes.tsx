@@ -23,6 +23,15 @@ const home = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/home/HomePage.tsx'), 'HomePage'),
 })
+const newRepository = createRoute({
+  getParentRoute: () => root,
+  path: '/new',
+  component: lazyRouteComponent(() => import('./pages/repository/NewPage.tsx'), 'NewPage'),
+  validateSearch: (search: Record<string, unknown>): { org?: string; way?: 'empty' | 'import' } => ({
+    ...(typeof search.org === 'string' && { org: search.org }),
+    ...(search.way === 'import' && { way: 'import' }),
+  }),
+})
 
 // An organization: /{org}/…
 const org = createRoute({ getParentRoute: () => root, path: '/o/$org' })
@@ -189,6 +198,17 @@ const tags = createRoute({
   path: '/tags',
   component: lazyRouteComponent(() => import('./pages/changes/refs/TagsPage.tsx'), 'TagsPage'),
 })
+const fork = createRoute({
+  getParentRoute: () => repo,
+  path: '/fork',
+  component: lazyRouteComponent(() => import('./pages/repository/ForkPage.tsx'), 'ForkPage'),
+})
+const repoSettings = createRoute({
+  getParentRoute: () => repo,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/repository/SettingsPage.tsx'), 'SettingsPage'),
+  staticData: { tab: { label: 'Settings', key: 's' } },
+})
 
 // Their addresses end in a ref and a path, both of which may have slashes.
 const codeLoading = () => import('./pages/code/loading.ts')
@@ -229,6 +249,7 @@ async function loadShell(): Promise<void> {
 const routeTree = root.addChildren([
   home,
   newOrg,
+  newRepository,
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
     orgPages.addChildren([repositories, people, agents, orgSettings]),
@@ -250,6 +271,8 @@ const routeTree = root.addChildren([
       access,
       commit,
       compare,
+      fork,
+      repoSettings,
     ]),
   ]),
 ])

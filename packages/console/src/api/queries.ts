@@ -90,6 +90,11 @@ export function refresh(org: string | undefined, ...starts: string[]): Promise<v
   })
 }
 
+/** What no page shows now is forgotten, such as all about a repository that has another name or is gone. */
+export function forgetUnseen(org: string): void {
+  queryClient.removeQueries({ type: 'inactive', predicate: ({ queryKey: [of] }) => of === org })
+}
+
 interface ActionOptions<Result> {
   /** Said when it is done. */
   done?: string | ((result: Result) => string)

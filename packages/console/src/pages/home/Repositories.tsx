@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Repo } from '@trellis/contract'
 import { useEffect, useState } from 'react'
 import { useList } from '../../api/queries.ts'
+import { LinkButton } from '../../ui/Button.tsx'
 import { Bytes } from '../../ui/Bytes.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Input } from '../../ui/Field.tsx'
@@ -36,6 +37,9 @@ export function Repositories({ org }: { org: string }) {
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
         />
+        <LinkButton to="/new" search={{ org }} icon="plus">
+          New repository
+        </LinkButton>
       </div>
       {found.length === 0 && !list.hasMore ? (
         <EmptyState title={`No repository is called like “${wanted}”`} />

@@ -1,0 +1,42 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { trellis } from '../../api/client.ts'
+import { useAction } from '../../api/queries.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { ActionProblem } from '../../ui/Problem.tsx'
+import { type Place, PlaceFields } from './PlaceFields.tsx'
+
+export function EmptyRepositoryForm(place: Place) {
+  const { org } = place
+  const [name, setName] = useState('')
+  const [defaultBranch, setDefaultBranch] = useState('main')
+  const navigate = useNavigate()
+  const create = useAction(() => trellis(org).repos.create({ name: name.trim(), defaultBranch }), {
+    done: ({ name }) => `Created ${name}`,
+    changes: { org, paths: ['repos/', 'events/'] },
+    onDone: ({ name }) => void navigate({ to: '/o/$org/$repo', params: { org, repo: name } }),
+  })
+  return (
+    <Form onSubmit={() => create.run(undefined)}>
+      <PlaceFields {...place} name={name} onName={setName} />
+      <Field label="Default branch" hint="The first push makes it.">
+        {(control) => (
+          <Input
+            {...control}
+            mono
+            required
+            value={defaultBranch}
+            onChange={({ target }) => setDefaultBranch(target.value)}
+          />
+        )}
+      </Field>
+      <ActionProblem of={create} />
+      <FormActions>
+        <Button kind="first" type="submit" busy={create.busy}>
+          Create repository
+        </Button>
+      </FormActions>
+    </Form>
+  )
+}

@@ -1,0 +1,46 @@
+import { Field, Input, Select } from '../../ui/Field.tsx'
+
+export interface Place {
+  org: string
+  /** Those one can choose from. */
+  orgs: readonly string[]
+  onOrg: (org: string) => void
+}
+
+interface PlaceFieldsProps extends Place {
+  name: string
+  onName: (name: string) => void
+}
+
+export const NAME_HINT = 'Lowercase letters, digits, dots, dashes and underscores.'
+
+/** Where a repository shall be, and how it is called. */
+export function PlaceFields({ org, orgs, onOrg, name, onName }: PlaceFieldsProps) {
+  return (
+    <>
+      <Field label="Organization">
+        {(control) => (
+          <Select {...control} value={org} onChange={({ target }) => onOrg(target.value)}>
+            {orgs.map((slug) => (
+              <option key={slug} value={slug}>
+                {slug}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label="Name" hint={NAME_HINT}>
+        {(control) => (
+          <Input
+            {...control}
+            mono
+            required
+            maxLength={64}
+            value={name}
+            onChange={({ target }) => onName(target.value)}
+          />
+        )}
+      </Field>
+    </>
+  )
+}
