@@ -1,5 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { useShortcut } from '../../keys/shortcuts.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Input, Select } from '../../ui/Field.tsx'
@@ -10,6 +18,8 @@ import { chosenLines, LEVELS, type Level, type Line, type RunLog } from './run-l
 const ROW_PX = 20
 /** So near is at the end. */
 const NEAR_PX = 40
+
+const oneRow = () => ROW_PX
 
 interface LogViewProps {
   log: RunLog
@@ -35,16 +45,16 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
     [log, count, wanted, least],
   )
   const rows = chosen ? chosen.length : count
-  const lineAt = (row: number): Line | undefined => log.lines[chosen ? (chosen[row] ?? 0) : row]
+  const placeOf = useCallback((row: number) => (chosen ? (chosen[row] ?? 0) : row), [chosen])
 
   const virtual = useVirtualizer({
     count: rows,
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: oneRow,
     overscan: 20,
     paddingStart: 8,
     paddingEnd: 8,
-    getItemKey: (row) => lineAt(row)?.id ?? row,
+    getItemKey: placeOf,
   })
 
   useEffect(() => {
@@ -96,7 +106,7 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
       >
         <div className={styles.lines} style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const line = lineAt(index)
+            const line = log.lines[placeOf(index)]
             return (
               line && (
                 <div

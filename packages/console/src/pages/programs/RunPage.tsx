@@ -4,7 +4,7 @@ import type { LogEvent, Run } from '@trellis/contract'
 import { useState } from 'react'
 import { shortRef } from '../../activity/words.ts'
 import { query, refresh } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { tail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { Status, Tag } from '../../ui/Status.tsx'
@@ -18,6 +18,7 @@ import programs from './Programs.module.css'
 import styles from './Run.module.css'
 import { RunActions } from './RunActions.tsx'
 import { createRunLog, isLast } from './run-log.ts'
+import { useRunTail } from './run-tail.ts'
 import { Steps } from './Steps.tsx'
 
 /** One run: what became of it, as it happens. */
@@ -35,7 +36,7 @@ function OneRun({ id }: { id: string }) {
   const [log] = useState(createRunLog)
   const [first, setFirst] = useState<LogEvent>()
   const [isTold, setTold] = useState(false)
-  useTail(isTold ? undefined : tail(org, `runs/${id}/tail`), (event: LogEvent) => {
+  useRunTail(isTold ? undefined : tail(org, `runs/${id}/tail`), (event) => {
     log.add(event)
     if (event.type === 'run.queued') setFirst(event)
     if (isLast(event)) setTold(true)
