@@ -44,7 +44,7 @@ const EXTENSIONS = {
     does: `
       for (let line = 1; line <= 3; line++) ctx.log('line ' + line)
       while (!ctx.signal.aborted && !(await ctx.repo.branches()).some(({ name }) => name === 'go'))
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await new Promise((resolve) => setTimeout(resolve, 200))
       ctx.log('gone on')`,
   },
   first: {
@@ -82,7 +82,8 @@ export const deep = (input: { title?: string }) => {
 `
 
 describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, () => {
-  const { app, visit } = useConsole()
+  // Runs that wait for the browser wait for as long as it takes.
+  const { app, visit } = useConsole({ TRELLIS_RUN_TIMEOUT_SECONDS: '300' })
   let ana: Person
   let world: RunsWorld
   let at: (path: string) => string
@@ -180,7 +181,6 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
         ...{ to: { email: 'ana@example.com' }, more: { a: 1 } },
       })
       await page.getByRole('log').getByText('greeting').waitFor()
-      await checkAxe('programs-run')
       await page.getByRole('link', { name: 'Change the input' }).click()
       assert.equal(await form.getByLabel('title').inputValue(), 'Hello')
       await form.getByRole('button', { name: 'JSON' }).click()
@@ -271,6 +271,7 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByLabel('Extension').press('Enter')
       await table.getByRole('link', { name: 'greet' }).waitFor({ state: 'detached' })
       assert.equal(new URL(page.url()).search, '?extension=second')
+      await page.getByText('live', { exact: true }).waitFor()
       const before = await table.getByRole('row').count()
       await world.run('tools', 'second')
       await page.getByRole('button', { name: '1 new' }).waitFor()
@@ -280,7 +281,7 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
     }))
 
   it('shows what a promotion would change, why it is blocked, and promotes', () =>
-    visit(as(), async ({ page, go, checkAxe }) => {
+    visit({ ...as(), expects: [422] }, async ({ page, go, checkAxe }) => {
       await world.ok('records/create', { name: 'tools', record: 'note', data: { text: 'hello' } })
       await branch(world, 'blocked', {
         'extensions/notes/extension.json': descriptor('notes', {
@@ -301,6 +302,9 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByText('1 broken').waitFor()
       await go(at('/extensions?ref=broken'))
       await page.getByRole('heading', { name: '1 thing is broken' }).waitFor()
+      await page.getByRole('row', { name: /notes .*in force, not here/ }).waitFor()
+      await go(at('/extensions/notes?ref=broken'))
+      await page.getByRole('heading', { name: 'Extension is invalid' }).waitFor()
 
       await branch(world, 'next', {
         'extensions/notes/extension.json': descriptor('notes', {

@@ -1,13 +1,12 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { LogEvent, Run } from '@trellis/contract'
 import { Fragment, type ReactNode } from 'react'
 import { query } from '../../api/queries.ts'
-import { personQuery } from '../../api/session.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { actorWords } from './actors.ts'
 import styles from './Run.module.css'
+import { Who } from './Who.tsx'
 import { causeType, causeWords } from './words.ts'
 
 interface CauseChainProps {
@@ -28,7 +27,6 @@ export function CauseChain({ org, run, first }: CauseChainProps) {
       retry: false,
     })),
   })
-  const { data: person } = useQuery(personQuery)
   const before = found.flatMap(({ data }) => data?.run ?? [])
   const all = [...before, run]
   const [root = run] = all
@@ -38,7 +36,7 @@ export function CauseChain({ org, run, first }: CauseChainProps) {
       <ol>
         <Node>
           <Icon name={root.actor.kind === 'agent' ? 'agent' : 'person'} />
-          {actorWords(root.actor, person?.id)}
+          <Who org={org} actor={root.actor} />
         </Node>
         {!isWhole && found.every(({ isPending }) => !isPending) && (
           <Node>{ids.length - before.length} earlier, not kept any more</Node>
@@ -73,7 +71,11 @@ function CauseOf({ org, run }: { org: string; run: Run }) {
     return (
       <Node>
         <Icon name="commit" />
-        <Link to={`/o/${org}/${run.repoName}/commit/${run.after}` as '/'} title={run.after}>
+        <Link
+          to="/o/$org/$repo/commit/$oid"
+          params={{ org, repo: run.repoName, oid: run.after }}
+          title={run.after}
+        >
           {causeWords(run)} <code>{run.after.slice(0, 7)}</code>
         </Link>
       </Node>

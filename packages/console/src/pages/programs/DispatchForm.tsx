@@ -46,6 +46,12 @@ export function DispatchForm({ org, name, extension, ref_, input }: DispatchForm
         void navigate({ to: '/o/$org/$repo/runs/$id', params: { org, repo: name, id } }),
     },
   )
+  // What was wrong is not, once it is written anew.
+  const change = (value: unknown) => {
+    setValue(value)
+    setProblems(new Map())
+    run.forget()
+  }
   const isReadable = !holds(value, NOT_JSON)
   const told = new Map([...problemsOf(run.error), ...problems])
 
@@ -71,13 +77,13 @@ export function DispatchForm({ org, name, extension, ref_, input }: DispatchForm
         </div>
       )}
       {schema && way === 'form' ? (
-        <SchemaForm root={schema} value={value} onChange={setValue} problems={told} />
+        <SchemaForm root={schema} value={value} onChange={change} problems={told} />
       ) : (
         <JsonInput
           label="Input"
           hint="JSON, as the module is given it."
           value={value}
-          onChange={setValue}
+          onChange={change}
           problem={[...told].map(([at, problem]) => `${at || 'It'}: ${problem}`).join(' ') || undefined}
           rows={8}
         />

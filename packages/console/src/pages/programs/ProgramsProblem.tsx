@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import { type ApiError, isApiError, isNotThere } from '../../api/errors.ts'
+import { useSearch } from '@tanstack/react-router'
+import { type ApiError, isApiError, isNotThere, titleOf } from '../../api/errors.ts'
 import { NothingHere } from '../../shell/Layouts.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { PageProblem, Problem } from '../../ui/Problem.tsx'
@@ -9,12 +9,20 @@ import { rejectionWords } from './words.ts'
 
 /** In the place of a page of programs that could not be shown. */
 export function ProgramsProblem({ error }: { error: unknown }) {
-  const { ref } = useParams({ strict: false }) as { ref?: string }
+  const { ref } = useSearch({ strict: false }) as { ref?: string }
   if (isApiError(error, 'FEATURE_UNAVAILABLE'))
     return (
       <div className={styles.alone}>
         <h1 className="heard">Not available</h1>
         <FeatureOff error={error} />
+      </div>
+    )
+  if (isApiError(error, 'EXTENSION_INVALID') || isApiError(error, 'EXTENSION_BUILD_FAILED'))
+    return (
+      <div className={styles.alone}>
+        <h1>{titleOf(error)}</h1>
+        <p className={styles.quiet}>Repair it and push, or choose another ref.</p>
+        <pre className={styles.broken}>{String(error.data.reason ?? error.data.message)}</pre>
       </div>
     )
   const missing = missingWords(error, ref)

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { NumberedEvent, Run, RunStatus, RunTrigger } from '@trellis/contract'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { refresh, useList } from '../../api/queries.ts'
 import { tail, useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
@@ -10,6 +10,7 @@ import { Input, Select } from '../../ui/Field.tsx'
 import { Page, PageHeader } from '../../ui/Page.tsx'
 import { Pager } from '../../ui/Pager.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Status } from '../../ui/Status.tsx'
 import styles from './Programs.module.css'
 import { RunsTable } from './RunsTable.tsx'
 
@@ -80,7 +81,7 @@ export function RunsPage() {
 
 function Runs({ org, name, search }: { org: string; name: string; search: RunsSearch }) {
   const list = useList(org, (api) => api.runs.list, { name, limit: 50, ...search })
-  const { fresh, changed, forget } = useRunNews(org, name, search)
+  const { fresh, changed, forget, isLive } = useRunNews(org, name, search)
   const items = list.items.map((run) => ({ ...run, ...changed.get(run.id) }))
   const isFiltered = Object.values(search).some((value) => value !== undefined)
   const show = () => {
@@ -90,11 +91,13 @@ function Runs({ org, name, search }: { org: string; name: string; search: RunsSe
   if (list.isPending) return <Skeleton />
   return (
     <>
-      {fresh > 0 && (
-        <div className={styles.news}>
+      <div className={styles.news} role="status">
+        {fresh > 0 ? (
           <Button small onClick={show}>{`${fresh} new`}</Button>
-        </div>
-      )}
+        ) : (
+          isLive && <Status kind="active">live</Status>
+        )}
+      </div>
       {items.length > 0 ? (
         <RunsTable org={org} name={name} runs={items} />
       ) : isFiltered ? (
@@ -121,6 +124,9 @@ const NoRuns = ({ org, name }: { org: string; name: string }) => (
   </EmptyState>
 )
 
+/** Of so many it is known what became of them since they were listed. */
+const MOST_CHANGES = 500
+
 const BECOMES: Record<string, RunStatus> = {
   'run.started': 'running',
   'run.succeeded': 'succeeded',
@@ -132,18 +138,30 @@ const BECOMES: Record<string, RunStatus> = {
 function useRunNews(org: string, name: string, { extension, trigger }: RunsSearch) {
   const [fresh, setFresh] = useState(0)
   const [changed, setChanged] = useState<ReadonlyMap<string, Partial<Run>>>(new Map())
-  useTail(tail(org, 'events/tail', { name }), ({ type, ts, subject, payload }: NumberedEvent) => {
-    const told = (payload ?? {}) as { extension?: string; trigger?: string }
-    if (type === 'run.queued') {
-      const isWanted = (!extension || told.extension === extension) && (!trigger || told.trigger === trigger)
-      if (isWanted) setFresh((count) => count + 1)
-      return
-    }
-    const status = BECOMES[type]
-    if (!status || !subject) return
-    const time = status === 'running' ? { startedAt: ts } : { endedAt: ts }
-    setChanged((before) => new Map(before).set(subject, { ...before.get(subject), status, ...time }))
-  })
+  const state = useTail(
+    tail(org, 'events/tail', { name }),
+    ({ type, ts, subject, payload }: NumberedEvent) => {
+      const told = (payload ?? {}) as { extension?: string; trigger?: string }
+      if (type === 'run.queued') {
+        const isWanted =
+          (!extension || told.extension === extension) && (!trigger || told.trigger === trigger)
+        if (isWanted) setFresh((count) => count + 1)
+        return
+      }
+      const status = BECOMES[type]
+      if (!status || !subject) return
+      const time = status === 'running' ? { startedAt: ts } : { endedAt: ts }
+      setChanged((before) => {
+        const kept = [...before].slice(-MOST_CHANGES)
+        return new Map(kept).set(subject, { ...before.get(subject), status, ...time })
+      })
+    },
+  )
+  const isLive = state === 'live'
+  // What came between the list and the tail.
+  useEffect(() => {
+    if (isLive) void refresh(org, 'runs/list')
+  }, [isLive, org])
   const forget = () => setFresh(0)
-  return { fresh, changed, forget }
+  return { fresh, changed, forget, isLive }
 }

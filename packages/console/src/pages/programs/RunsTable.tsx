@@ -1,12 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Run } from '@trellis/contract'
-import { personQuery } from '../../api/session.ts'
 import { Status } from '../../ui/Status.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { Duration, TimeAgo } from '../../ui/TimeAgo.tsx'
-import { actorWords } from './actors.ts'
 import styles from './Programs.module.css'
+import { Who } from './Who.tsx'
 import { causeWords } from './words.ts'
 
 interface RunsTableProps {
@@ -18,7 +16,6 @@ interface RunsTableProps {
 }
 
 export function RunsTable({ org, name, runs, withoutExtension = false }: RunsTableProps) {
-  const { data: person } = useQuery(personQuery)
   const columns = [
     { head: 'Status', kind: 'narrow' as const },
     ...(withoutExtension ? [] : ['Extension']),
@@ -36,6 +33,7 @@ export function RunsTable({ org, name, runs, withoutExtension = false }: RunsTab
             <Link
               to="/o/$org/$repo/runs/$id"
               params={{ org, repo: name, id: run.id }}
+              className={styles.status}
               aria-label={`${run.status}: ${run.id}`}
             >
               <Status kind={run.status} />
@@ -52,7 +50,9 @@ export function RunsTable({ org, name, runs, withoutExtension = false }: RunsTab
           <td>
             {causeWords(run)} {run.after && <code className={styles.dim}>{run.after.slice(0, 7)}</code>}
           </td>
-          <td className={styles.nowrap}>{actorWords(run.actor, person?.id)}</td>
+          <td className={styles.nowrap}>
+            <Who org={org} actor={run.actor} />
+          </td>
           <td className={styles.number}>
             {run.startedAt !== null && run.endedAt !== null && <Duration ms={run.endedAt - run.startedAt} />}
           </td>

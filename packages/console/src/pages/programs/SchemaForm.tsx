@@ -76,13 +76,18 @@ function Properties({ shape, root, at, value, onChange, problems }: ShapedProps)
       required={isRequired(shape.schema, name)}
       at={joined(at, name)}
       value={values[name]}
-      onChange={(inner) => {
-        const { [name]: _, ...others } = values
-        onChange(inner === undefined ? others : { ...others, [name]: inner })
-      }}
+      onChange={(inner) => onChange(inOrder({ ...values, [name]: inner }, shape))}
       problems={problems}
     />
   ))
+}
+
+/** As the schema has its properties, and then whatever else there is; without what is left out. */
+function inOrder(values: Record<string, unknown>, { schema }: Shape): Record<string, unknown> {
+  const names = new Set([...Object.keys(propertiesOf(schema)), ...Object.keys(values)])
+  return Object.fromEntries(
+    [...names].flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  )
 }
 
 function ObjectPart(props: ShapedProps) {

@@ -9,15 +9,19 @@ import { useNow } from './now.ts'
 import styles from './Steps.module.css'
 import { createScale } from './time-scale.ts'
 
-/** How often those of a run that goes on are asked for. */
+/** How often those of a run that goes on are asked for: while one is at work, and while all wait. */
 const LOOK_MS = 1_000
+const LOOK_AT_SLEEPERS_MS = 5_000
 
 /** What the steps of a workflow came to, on a time line. */
 export function Steps({ org, run }: { org: string; run: Run }) {
   const isOver = run.endedAt !== null
   const { data, isPending } = useQuery({
     ...query(org, (api) => api.runs.steps, { id: run.id }),
-    refetchInterval: isOver ? false : LOOK_MS,
+    refetchInterval: ({ state: { data } }) => {
+      const isAsleep = data?.items.at(-1)?.state === 'waiting'
+      return isOver ? false : isAsleep ? LOOK_AT_SLEEPERS_MS : LOOK_MS
+    },
   })
   return (
     <Section title="Steps">

@@ -24,7 +24,7 @@ export const FileLink = ({ org, repo, at, path, line, children }: FileLinkProps)
 )
 
 export const CommitLink = ({ org, repo, oid }: { org: string; repo: string; oid: string }) => (
-  <Link to={`/o/${org}/${repo}/commit/${oid}` as '/'} title={oid}>
+  <Link to="/o/$org/$repo/commit/$oid" params={{ org, repo, oid }} title={oid}>
     <code>{oid.slice(0, 7)}</code>
   </Link>
 )
