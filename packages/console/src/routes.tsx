@@ -7,6 +7,7 @@ import {
 import { isApiError, isNotThere } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { organizationsQuery, personQuery, selfQuery } from './api/session.ts'
+import { searchOfRows } from './pages/records/search.ts'
 import { NothingHere, OrgLayout, RepoLayout } from './shell/Layouts.tsx'
 import { orgQuery, repoQuery } from './shell/places.ts'
 import { rewrite } from './shell/rewrite.ts'
@@ -235,6 +236,30 @@ const commits = createRoute({
   loader: async ({ params }) => (await codeLoading()).loadPlace(params),
 })
 
+// Data and what happens: records, webhooks, activity.
+const records = createRoute({
+  getParentRoute: () => repo,
+  path: '/records',
+  component: lazyRouteComponent(() => import('./pages/records/CollectionsPage.tsx'), 'CollectionsPage'),
+  staticData: { tab: { label: 'Records', key: 'e' } },
+})
+const record = createRoute({
+  getParentRoute: () => repo,
+  path: '/records/$record',
+  validateSearch: searchOfRows,
+  component: lazyRouteComponent(() => import('./pages/records/RecordPage.tsx'), 'RecordPage'),
+})
+const newRow = createRoute({
+  getParentRoute: () => repo,
+  path: '/records/$record/new',
+  component: lazyRouteComponent(() => import('./pages/records/NewRowPage.tsx'), 'NewRowPage'),
+})
+const row = createRoute({
+  getParentRoute: () => repo,
+  path: '/records/$record/$id',
+  component: lazyRouteComponent(() => import('./pages/records/RowPage.tsx'), 'RowPage'),
+})
+
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
   const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
@@ -268,6 +293,10 @@ const routeTree = root.addChildren([
       runs,
       run,
       daemons,
+      records,
+      record,
+      newRow,
+      row,
       access,
       commit,
       compare,
