@@ -8,6 +8,7 @@ import { isApiError, isNotThere } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { organizationsQuery, personQuery, selfQuery } from './api/session.ts'
 import { searchOfRows } from './pages/records/search.ts'
+import { searchOfDeliveries } from './pages/webhooks/search.ts'
 import { NothingHere, OrgLayout, RepoLayout } from './shell/Layouts.tsx'
 import { orgQuery, repoQuery } from './shell/places.ts'
 import { rewrite } from './shell/rewrite.ts'
@@ -259,6 +260,29 @@ const row = createRoute({
   path: '/records/$record/$id',
   component: lazyRouteComponent(() => import('./pages/records/RowPage.tsx'), 'RowPage'),
 })
+const webhooks = createRoute({
+  getParentRoute: () => repo,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/WebhooksPage.tsx'), 'WebhooksPage'),
+  staticData: { tab: { label: 'Webhooks', key: 'w' } },
+})
+const newWebhook = createRoute({
+  getParentRoute: () => repo,
+  // No webhook has such a name.
+  path: '/webhooks/-/new',
+  component: lazyRouteComponent(() => import('./pages/webhooks/NewWebhookPage.tsx'), 'NewWebhookPage'),
+})
+const webhook = createRoute({
+  getParentRoute: () => repo,
+  path: '/webhooks/$webhook',
+  validateSearch: searchOfDeliveries,
+  component: lazyRouteComponent(() => import('./pages/webhooks/WebhookPage.tsx'), 'WebhookPage'),
+})
+const delivery = createRoute({
+  getParentRoute: () => repo,
+  path: '/webhooks/$webhook/deliveries/$delivery',
+  component: lazyRouteComponent(() => import('./pages/webhooks/DeliveryPage.tsx'), 'DeliveryPage'),
+})
 
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
@@ -297,6 +321,10 @@ const routeTree = root.addChildren([
       record,
       newRow,
       row,
+      webhooks,
+      newWebhook,
+      webhook,
+      delivery,
       access,
       commit,
       compare,
