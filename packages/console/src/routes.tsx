@@ -7,6 +7,7 @@ import {
 import { isApiError, isNotThere } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { organizationsQuery, personQuery, selfQuery } from './api/session.ts'
+import { searchOfActivity } from './pages/activity/filters.ts'
 import { searchOfRows } from './pages/records/search.ts'
 import { searchOfDeliveries } from './pages/webhooks/search.ts'
 import { NothingHere, OrgLayout, RepoLayout } from './shell/Layouts.tsx'
@@ -95,6 +96,14 @@ const ownAgents = createRoute({
   getParentRoute: () => account,
   path: '/agents',
   component: lazyRouteComponent(() => import('./pages/account/AgentsOfMine.tsx'), 'AgentsOfMine'),
+})
+
+const orgActivity = createRoute({
+  getParentRoute: () => orgPages,
+  path: '/activity',
+  validateSearch: searchOfActivity,
+  component: lazyRouteComponent(() => import('./pages/activity/ActivityPage.tsx'), 'OrgActivityPage'),
+  staticData: { tab: { label: 'Activity', key: 'a' } },
 })
 
 // A repository: /{org}/{repo}/…
@@ -283,6 +292,13 @@ const delivery = createRoute({
   path: '/webhooks/$webhook/deliveries/$delivery',
   component: lazyRouteComponent(() => import('./pages/webhooks/DeliveryPage.tsx'), 'DeliveryPage'),
 })
+const activity = createRoute({
+  getParentRoute: () => repo,
+  path: '/activity',
+  validateSearch: searchOfActivity,
+  component: lazyRouteComponent(() => import('./pages/activity/ActivityPage.tsx'), 'RepoActivityPage'),
+  staticData: { tab: { label: 'Activity', key: 'a' } },
+})
 
 /** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
 async function loadShell(): Promise<void> {
@@ -301,7 +317,7 @@ const routeTree = root.addChildren([
   newRepository,
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
-    orgPages.addChildren([repositories, people, agents, orgSettings]),
+    orgPages.addChildren([repositories, orgActivity, people, agents, orgSettings]),
     repo.addChildren([
       code,
       commit,
@@ -325,6 +341,7 @@ const routeTree = root.addChildren([
       newWebhook,
       webhook,
       delivery,
+      activity,
       access,
       commit,
       compare,
