@@ -1,16 +1,20 @@
+import { Link } from '@tanstack/react-router'
 import type { NumberedEvent } from '@trellis/contract'
 import type { ReactNode } from 'react'
-import { Code } from '../../ui/Code.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
+import { JsonTree } from '../programs/JsonTree.tsx'
 import styles from './Activity.module.css'
+import { runLink } from './links.ts'
 
 interface EventDetailsProps {
   event: NumberedEvent
+  org: string
+  repo: string | undefined
   who: string
 }
 
 /** Where an event stands, what it carries, and why it happened. */
-export function EventDetails({ event, who }: EventDetailsProps) {
+export function EventDetails({ event, org, repo, who }: EventDetailsProps) {
   const { payload, cause, subject, credentialId } = event
   const parts =
     typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? Object.entries(payload) : []
@@ -39,7 +43,7 @@ export function EventDetails({ event, who }: EventDetailsProps) {
         )}
         {cause && (
           <Fact name="Why">
-            <Chain cause={cause} />
+            <Chain cause={cause} org={org} repo={repo} />
           </Fact>
         )}
         {parts.map(([name, value]) => (
@@ -94,26 +98,43 @@ function Part({ name, value }: { name: string; value: unknown }): ReactNode {
         {value.length > FEW && `and ${value.length - FEW} more`}
       </>
     )
-  return <Code label={name}>{JSON.stringify(value, null, 2)}</Code>
+  return <JsonTree label={name} value={value} />
+}
+
+interface ChainProps {
+  cause: NonNullable<NumberedEvent['cause']>
+  org: string
+  repo: string | undefined
 }
 
 /** From what came first to what led here. */
-function Chain({ cause }: { cause: NonNullable<NumberedEvent['cause']> }) {
-  const runs = cause.chain.length > 0 ? cause.chain : [cause.runId]
+function Chain({ cause: { rootEventId, eventId, chain, runId }, org, repo }: ChainProps) {
+  const runs = chain.length > 0 ? chain : [runId]
+  const first = rootEventId ?? eventId
   return (
     <ol className={styles.chain} aria-label="What led to it">
-      {cause.rootEventId && (
+      {first && (
         <li>
-          <code>{cause.rootEventId}</code>
+          {repo ? (
+            <Link to="/o/$org/$repo/activity" params={{ org, repo }} search={{ event: first }} title={first}>
+              the event that began it
+            </Link>
+          ) : (
+            <code>{first}</code>
+          )}
         </li>
       )}
-      {runs.map((id) => {
-        return (
-          <li key={id}>
+      {runs.map((id) => (
+        <li key={id}>
+          {repo ? (
+            <Link {...runLink(org, repo, id)}>
+              <code>{id}</code>
+            </Link>
+          ) : (
             <code>{id}</code>
-          </li>
-        )
-      })}
+          )}
+        </li>
+      ))}
       <li>this</li>
     </ol>
   )

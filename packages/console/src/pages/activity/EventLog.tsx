@@ -14,7 +14,7 @@ import { type ActivitySearch, chosenIn, toggled, typesIn } from './filters.ts'
 import { useFresh } from './fresh.ts'
 
 const PAGE = 100
-/** Where one person is looked for, so many events are read on before somebody has to ask for more. */
+/** Where one person or event is looked for, so many events are read on before somebody has to ask for more. */
 const LOOKED_AT_ONCE = 500
 
 /** A log, the newest first. What comes meanwhile is counted, and shown when asked for. */
@@ -35,7 +35,9 @@ export function EventLog({ org, repo }: { org: string; repo?: string }) {
   const found = list.items.filter(isWanted)
   const newest = list.isPending ? undefined : (list.items[0]?.seq ?? 0)
   const fresh = useFresh({ org, repo, types, newest, isWanted })
-  const isScarce = found.length < 20 && search.actor !== undefined
+  const pointed = list.items.find(({ id }) => id === search.event)
+  const isScarce =
+    (found.length < 20 && search.actor !== undefined) || (search.event !== undefined && !pointed)
   const readsOn = isScarce && list.hasMore && !list.isReading && list.items.length < LOOKED_AT_ONCE
   useEffect(() => {
     if (readsOn) void list.readMore()
@@ -59,6 +61,17 @@ export function EventLog({ org, repo }: { org: string; repo?: string }) {
             {fresh.count} new
           </Button>
         </p>
+      )}
+      {search.event && !list.isPending && !readsOn && (
+        <section className={styles.pointed} aria-label="The event">
+          {pointed ? (
+            <EventRow event={pointed} org={org} repo={repo} nameOf={nameOf} onOnly={show} opened />
+          ) : (
+            <p className={styles.quiet}>
+              <code>{search.event}</code> is not among the last events that fit.
+            </p>
+          )}
+        </section>
       )}
       {list.isPending ? (
         <Skeleton />

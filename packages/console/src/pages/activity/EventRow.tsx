@@ -14,14 +14,16 @@ interface EventRowProps {
   repo: string | undefined
   nameOf: (actor: NumberedEvent['actor']) => string
   onOnly: (only: { types?: string; actor?: string }) => void
+  /** Whether it begins with all of it to be seen. */
+  opened?: boolean
 }
 
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** An event in a sentence; all of it when it is opened. */
-export function EventRow({ event, org, repo, nameOf, onOnly }: EventRowProps) {
-  const [isOpen, setOpen] = useState(false)
+export function EventRow({ event, org, repo, nameOf, onOnly, opened = false }: EventRowProps) {
+  const [isOpen, setOpen] = useState(opened)
   const words = inWords(event)
   const about = aboutOf(event, org, repo)
   const who = nameOf(event.actor)
@@ -72,7 +74,7 @@ export function EventRow({ event, org, repo, nameOf, onOnly }: EventRowProps) {
           {event.type}
         </button>
       </div>
-      {isOpen && <EventDetails event={event} who={who} />}
+      {isOpen && <EventDetails event={event} org={org} repo={repo} who={who} />}
     </article>
   )
 }

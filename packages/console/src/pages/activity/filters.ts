@@ -1,14 +1,16 @@
 import { ORG_EVENTS, REPO_EVENTS } from '../../activity/types.ts'
 
-/** What stands in the address of a log: kinds (`git`) or types (`run.failed`) with commas, and who did it. */
+/** What stands in the address of a log: kinds (`git`) or types (`run.failed`) with commas, who did it, and one event. */
 export interface ActivitySearch {
   types?: string
   actor?: string
+  event?: string
 }
 
-export const searchOfActivity = ({ types, actor }: Record<string, unknown>): ActivitySearch => ({
+export const searchOfActivity = ({ types, actor, event }: Record<string, unknown>): ActivitySearch => ({
   ...(typeof types === 'string' && types !== '' && { types }),
   ...(typeof actor === 'string' && actor !== '' && { actor }),
+  ...(typeof event === 'string' && event !== '' && { event }),
 })
 
 const ALL = [...REPO_EVENTS, ...ORG_EVENTS]

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { NumberedEvent } from '@trellis/contract'
-import { actorName, inWords } from '../../activity/words.ts'
+import { useActorName } from '../../activity/actors.ts'
+import { inWords } from '../../activity/words.ts'
 import { query } from '../../api/queries.ts'
 import { Section } from '../../ui/Page.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -9,6 +10,7 @@ import styles from './Home.module.css'
 
 /** What happened in an organization lately. */
 export function Latest({ org }: { org: string }) {
+  const nameOf = useActorName(org)
   const { data, isPending } = useQuery(query(org, (api) => api.events.list, { order: 'newest', limit: 15 }))
   return (
     <Section title="Latest activity">
@@ -17,7 +19,7 @@ export function Latest({ org }: { org: string }) {
       ) : data?.items.length ? (
         <ul className={styles.latest}>
           {data.items.map((event) => (
-            <Entry key={event.id} event={event} />
+            <Entry key={event.id} event={event} by={nameOf(event.actor)} />
           ))}
         </ul>
       ) : (
@@ -27,11 +29,11 @@ export function Latest({ org }: { org: string }) {
   )
 }
 
-const Entry = ({ event }: { event: NumberedEvent }) => (
+const Entry = ({ event, by }: { event: NumberedEvent; by: string }) => (
   <li>
     <span>{inWords(event)}</span>
     <span className={styles.by}>
-      {actorName(event.actor)} · <TimeAgo at={event.ts} />
+      {by} · <TimeAgo at={event.ts} />
     </span>
   </li>
 )
