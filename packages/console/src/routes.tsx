@@ -343,8 +343,6 @@ const routeTree = root.addChildren([
       delivery,
       activity,
       access,
-      commit,
-      compare,
       fork,
       repoSettings,
     ]),
