@@ -34,6 +34,7 @@ export const repos = {
           .trim()
           .min(1)
           .max(64)
+          .regex(/^[^\0]*$/, 'NUL characters are not allowed')
           .meta({ description: 'In large or small letters.', examples: ['hel'] }),
       }),
     )

@@ -1,14 +1,11 @@
 import type { Caller } from '../access/caller.ts'
 import { branchRef, type Oid, parseBranchName } from '../git/names.ts'
 import { ObjectMissing, type ObjectReader } from '../git/objects/reader.ts'
-import { countApart } from '../git/objects/walk/apart.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { summarize } from './commit-summaries.ts'
+import type { Distances } from './distances.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
-
-/** It takes half a second when nothing of it is in memory. */
-const MAX_COMMITS = 10_000
 
 interface CompareInput {
   name: string
@@ -22,10 +19,12 @@ export function createBranchesService({
   repos,
   repositories,
   revisions,
+  distances,
 }: {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
+  distances: Distances
 }) {
   /** The default branch need not exist yet. */
   async function baseOf(objects: ObjectReader, repo: RepoRow, revision: string | undefined) {
@@ -49,13 +48,12 @@ export function createBranchesService({
       return repositories.withObjects(repo, signal, async (objects) => {
         const base = await baseOf(objects, repo, input.base)
         const oids = tips.map(({ oid }) => oid)
-        const question = base && { base: base.oid, tips: oids, maxCommits: MAX_COMMITS, signal }
-        const distances = question && (await countApart(objects, question))
+        const apart = base && (await distances.from(objects, { base: base.oid, tips: oids }, signal))
         const items = tips.map(async ({ name, oid }) => ({
           name,
           oid,
-          ahead: distances?.get(oid)?.ahead ?? null,
-          behind: distances?.get(oid)?.behind ?? null,
+          ahead: apart?.get(oid)?.ahead ?? null,
+          behind: apart?.get(oid)?.behind ?? null,
           lastCommit: await lastCommitOf(objects, oid),
         }))
         return { base, items: await Promise.all(items) }

@@ -38,7 +38,7 @@ const PAGE_BYTES = 2 * 1024 * 1024
 const FILE_BYTES = 256 * 1024
 const MAX_LISTS = 100
 /** Files of all lists that are kept; each takes some hundred bytes. */
-const MAX_LISTED = 100_000
+const MAX_LISTED = 50_000
 
 export type DiffsService = ReturnType<typeof createDiffsService>
 

@@ -21,6 +21,7 @@ import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
 import { createDiffsService } from './diffs.ts'
+import { createDistances } from './distances.ts'
 import { createDownloadsService } from './downloads.ts'
 import { createFetchService } from './fetch.ts'
 import { createFilesService } from './files.ts'
@@ -129,6 +130,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     onLanded,
   })
   const looking = { repos, repositories, revisions }
+  const distances = createDistances()
   const browse = createBrowseService(looking)
   const withReach = createReachability({ db: database.db, repositories, packs, scratch })
   const forks = createForksService({ ...needs, repositories, withReach, packs })
@@ -163,6 +165,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         spoolDir: join(scratch.path, 'incoming'),
         onLanded,
       }),
+      distances,
       downloads: createDownloadsService(looking),
       survey,
       landings,
@@ -175,7 +178,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     handlers: {
       git: gitHandlers({
         refs,
-        branches: createBranchesService(looking),
+        branches: createBranchesService({ ...looking, distances }),
         commits,
         browse,
         lastChanges: createLastChangesService(looking),

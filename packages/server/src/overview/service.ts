@@ -1,13 +1,12 @@
 import type { Daemon, RepoOverview } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import { summarize } from '../code/commit-summaries.ts'
+import type { Distances } from '../code/distances.ts'
 import type { Repositories } from '../code/repositories.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
 import type { Oid } from '../git/names.ts'
-import { ObjectMissing, type ObjectReader } from '../git/objects/reader.ts'
-import { countApart } from '../git/objects/walk/apart.ts'
+import { ObjectMissing } from '../git/objects/reader.ts'
 import type { RefList } from '../git/protocol/advertisement.ts'
-import { createRecent } from '../platform/recent.ts'
 import type { RecordsService } from '../records/service.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { RunsService } from '../runs/service.ts'
@@ -15,6 +14,7 @@ import type { RunsService } from '../runs/service.ts'
 export interface OverviewDeps {
   repos: ReposService
   repositories: Repositories
+  distances: Distances
   /** These are undefined where they are switched off. */
   extensions: ExtensionsService | undefined
   records: RecordsService | undefined
@@ -23,31 +23,12 @@ export interface OverviewDeps {
 }
 
 const LAST_RUNS = 5
-const MAX_COMMITS = 10_000
-const KNOWN_DISTANCES = 1_000
-
-interface Apart {
-  ahead: number | null
-  behind: number | null
-}
 
 export type OverviewService = ReturnType<typeof createOverviewService>
 
 /** What is on the front page of a repository, out of all that it consists of. */
 export function createOverviewService(deps: OverviewDeps) {
-  const { repos, repositories, extensions, records, runs } = deps
-  /** Between two commits it never changes. */
-  const distances = createRecent<string, Apart>({ maxEntries: KNOWN_DISTANCES })
-
-  async function distance(objects: ObjectReader, base: Oid, tip: Oid, signal: AbortSignal): Promise<Apart> {
-    const key = `${base} ${tip}`
-    const known = distances.get(key)
-    if (known) return known
-    const found = await countApart(objects, { base, tips: [tip], maxCommits: MAX_COMMITS, signal })
-    const apart = found.get(tip) ?? { ahead: null, behind: null }
-    distances.set(key, apart)
-    return apart
-  }
+  const { repos, repositories, distances, extensions, records, runs } = deps
 
   async function commitsOf(
     repo: RepoRow,
@@ -58,10 +39,11 @@ export function createOverviewService(deps: OverviewDeps) {
     return repositories.withObjects(repo, signal, async (objects) => {
       const commit = await objects.findCommit(head)
       if (!commit) throw new ObjectMissing(head)
-      const apart = canonical && (await distance(objects, head, canonical, signal))
+      const tips = canonical ? [canonical] : []
+      const apart = await distances.from(objects, { base: head, tips }, signal)
       return {
         head: summarize({ oid: head, ...commit }),
-        canonical: canonical && apart ? { oid: canonical, ...apart } : null,
+        canonical: canonical ? { oid: canonical, ...unknown, ...apart.get(canonical) } : null,
       }
     })
   }
@@ -98,7 +80,7 @@ export function createOverviewService(deps: OverviewDeps) {
   }
 }
 
-const unknown: Apart = { ahead: null, behind: null }
+const unknown = { ahead: null, behind: null }
 
 function countBelow({ refs }: RefList, prefix: string): number {
   let count = 0

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import type { Repo } from '@trellis/contract'
-import { foundOrg, onEachDatabase, type TestOrg, useApp } from '../testing/index.ts'
+import { assertInvalid, foundOrg, onEachDatabase, type TestOrg, useApp } from '../testing/index.ts'
 import { plansOf } from '../testing/plans.ts'
 import * as store from './store.ts'
 
@@ -48,7 +48,8 @@ onEachDatabase('repos/search', (create) => {
     const { body } = await app.call('repos/get', { name: 'web' }, { token: acme.member.token, org: 'acme' })
     assert.deepEqual(found.items[0], body)
     assert.deepEqual(names(await search({ query: 'nothing-like-it' })), [])
-    for (const query of ['%', '_e_', "'"]) assert.deepEqual(names(await search({ query })), [])
+    for (const query of ['%', '_e_', "'", 'ö', '\ud800']) assert.deepEqual(names(await search({ query })), [])
+    assertInvalid(await app.call('repos/search', { query: 'we\0b' }, { token: acme.member.token }), ['query'])
   })
 
   it('has pages', async () => {
