@@ -102,7 +102,7 @@ onEachDatabase('mail', (create) => {
     const visitor = createVisitor(app)
     const page = await visitor.get(pathOf(link))
     const fields = { action: 'sign-up', name: 'Guest', password: PASSWORD }
-    assert.equal((await visitor.post(page, pathOf(link), fields)).status, 200)
+    assert.equal((await visitor.post(page, pathOf(link), fields)).status, 303)
     assert.equal((await owner().members.list({ orgSlug: 'owner' })).items.length, 2)
     await until(async () => (await lettersLeft(app)) === 0)
     assert.ok(!app.logged().includes(link))
