@@ -10,7 +10,7 @@ Small things, **well made**. See [the guide](docs/guide.md#how-to-begin), [the d
 and [this part](#tables-and-tasks).
 
 <script>window.broken = 'script'</script>
-<img src="x" onerror="window.broken = 'onerror'" alt="broken image">
+<img src="img/logo.png" onerror="window.broken = 'onerror'" width="64" alt="with a handler">
 <p align="center" style="position:fixed" onclick="window.broken = 'onclick'">In the middle</p>
 <a href="javascript:window.broken='link'">a script</a> <a href="JaVa&#10;Script:window.broken='link'">another</a>
 [a third](javascript:window.broken=1) [data](data:text/html,<script>window.broken=2</script>)

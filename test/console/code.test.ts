@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { noBrowserHere, useConsole } from './browser.ts'
 import { pushWidgets } from './code-fixture.ts'
 
@@ -41,6 +41,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       await checkAxe('code')
       await page.getByRole('button', { name: 'Clone' }).click()
       await page.getByText(`git clone ${app.url}/git/${ana.slug}/widgets.git`).waitFor()
+      await checkDownload(page.getByRole('link', { name: 'tar.gz' }), /\.tar\.gz$/)
       await checkAxe('clone')
     }))
 
@@ -83,6 +84,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       await checkAxe('ref-picker')
       await page.getByRole('button', { name: 'Tags', exact: true }).click()
       await page.getByRole('combobox', { name: 'Find a tag' }).fill('REL')
+      await page.getByRole('option', { name: 'release/1.0' }).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`${app.url}${at}/blob/release/1.0/src/hello.ts`)
       await page.getByText('`hello').waitFor()
@@ -109,10 +111,20 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       await text.getByText('3', { exact: true }).click({ modifiers: ['Shift'] })
       await page.waitForURL(/#L1-L3$/)
       assert.equal(await text.locator('[data-marked]').count(), 3)
+      const raw = await page.request.get(
+        app.url + (await page.getByRole('link', { name: 'Raw' }).getAttribute('href')),
+      )
+      assert.match(await raw.text(), /^export function hello/)
       await page.keyboard.press('y')
       await page.waitForURL(`${app.url}${at}/blob/${head}/src/hello.ts#L1-L3`)
       await go(`${at}/blob/main/src/data.bin`)
       await page.getByText('This is no text').waitFor()
+      await checkDownload(page.getByRole('link', { name: 'Download' }), /^data\.bin$/)
+      await go(`${at}/blob/main/img/logo.png`)
+      const image = page.getByRole('img', { name: 'logo.png' })
+      await until(
+        async () => (await image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)) === 1,
+      )
       await go(`${at}/blob/main/latest`)
       await page.getByRole('link', { name: 'docs/guide.md' }).click()
       await page.getByRole('heading', { name: 'Guide', exact: true }).waitFor()
@@ -142,13 +154,51 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       await page.getByRole('link', { name: 'file-00003.txt' }).waitFor()
       await page.getByText('Add many files').first().waitFor()
       // Down to where ten pages have been read.
-      const wanted = page.getByRole('link', { name: 'file-01010.txt' })
+      const shown = page.getByRole('link', { name: /^file-\d+\.txt$/ })
       await until(async () => {
         await page.mouse.wheel(0, 3_000)
-        return (await wanted.count()) > 0
+        return (await shown.allInnerTexts()).some((name) => name > 'file-01000.txt')
       })
       assert.ok((await page.getByRole('listitem').count()) < 200)
       await tasks.check('a directory of 10,000 files')
+    }))
+
+  it('finds files by parts of their names, from the page and from the palette', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/tree/feature/deep/work/src`)
+      await page.keyboard.press('t')
+      const finder = page.getByRole('dialog', { name: 'Find a file' })
+      await finder.getByRole('combobox').fill('gui')
+      await finder.getByRole('option', { name: 'docs/guide.md' }).waitFor()
+      await checkAxe('find-file')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${app.url}${at}/blob/feature/deep/work/docs/guide.md`)
+      await finder.waitFor({ state: 'detached' })
+      await page.keyboard.press('ControlOrMeta+k')
+      const palette = page.getByRole('dialog', { name: 'Search and go anywhere' })
+      await palette.getByRole('combobox').fill('release')
+      await palette.getByRole('option', { name: 'release/1.0' }).click()
+      await page.waitForURL(`${app.url}${at}/tree/release/1.0`)
+      await page.getByRole('link', { name: 'img' }).waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'img')
+      const tab = page.getByRole('navigation', { name: 'Repository' }).getByRole('link', { name: 'Code' })
+      assert.equal(await tab.getAttribute('aria-current'), 'page')
+    }))
+
+  it('tells who wrote which line', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/blob/main/src/hello.ts`)
+      await page.getByRole('link', { name: 'Blame' }).click()
+      const text = page.getByRole('region', { name: 'with who wrote it' })
+      const line = (number: number) => text.locator(`[data-line="${number}"]`)
+      await line(1).getByRole('link', { name: 'Begin' }).waitFor()
+      await line(2).getByRole('link', { name: 'Say hello louder' }).waitFor()
+      await line(3).getByRole('link', { name: 'Begin' }).waitFor()
+      await checkAxe('blame')
+      await line(2).getByRole('link', { name: 'Say hello louder' }).click()
+      await page.waitForURL(`${app.url}${at}/commit/${head}`)
     }))
 
   it('tells the history of a branch and of a file', () =>
@@ -168,6 +218,11 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       await page.getByText('`hello').waitFor()
     }))
 })
+
+async function checkDownload(link: Locator, name: RegExp): Promise<void> {
+  const [download] = await Promise.all([link.page().waitForEvent('download'), link.click()])
+  assert.match(download.suggestedFilename(), name)
+}
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 60_000; !(await holds()); await setTimeout(50))

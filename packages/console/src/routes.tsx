@@ -226,6 +226,7 @@ const codeLoading = () => import('./pages/code/loading.ts')
 const codePage = {
   getParentRoute: () => repo,
   errorComponent: lazyRouteComponent(() => import('./pages/code/CodeProblem.tsx'), 'CodeProblem'),
+  staticData: { under: 'Code' },
 }
 const tree = createRoute({
   ...codePage,
@@ -237,6 +238,12 @@ const blob = createRoute({
   ...codePage,
   path: '/blob/$',
   component: lazyRouteComponent(() => import('./pages/code/BlobPage.tsx'), 'BlobPage'),
+  loader: async ({ params }) => (await codeLoading()).loadBlob(params),
+})
+const blame = createRoute({
+  ...codePage,
+  path: '/blame/$',
+  component: lazyRouteComponent(() => import('./pages/code/BlamePage.tsx'), 'BlamePage'),
   loader: async ({ params }) => (await codeLoading()).loadBlob(params),
 })
 const commits = createRoute({
@@ -326,6 +333,7 @@ const routeTree = root.addChildren([
       tags,
       tree,
       blob,
+      blame,
       commits,
       extensions,
       extension,
@@ -369,5 +377,7 @@ declare module '@tanstack/react-router' {
   }
   interface StaticDataRouteOption {
     tab?: { label: string; key: string }
+    /** Of a page that is no tab: the label of the one it belongs to. */
+    under?: string
   }
 }

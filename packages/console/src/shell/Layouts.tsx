@@ -1,4 +1,4 @@
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useMatches, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { rememberOrganization } from '../api/acting.ts'
 import { useShortcuts } from '../keys/shortcuts.ts'
@@ -54,6 +54,7 @@ interface TabRowProps {
 
 function TabRow({ label, tabs, params }: TabRowProps) {
   const navigate = useNavigate()
+  const under = useMatches({ select: (matches) => matches.at(-1)?.staticData.under })
   useShortcuts(
     tabs.map(({ to, key, label }) => ({
       keys: `g ${key}`,
@@ -64,7 +65,7 @@ function TabRow({ label, tabs, params }: TabRowProps) {
   return (
     <NavTabs label={label}>
       {tabs.map(({ to, label }, index) => (
-        <NavTab key={to} to={to} params={params} exact={index === 0}>
+        <NavTab key={to} to={to} params={params} exact={index === 0} isHere={label === under}>
           {label}
         </NavTab>
       ))}

@@ -11,11 +11,13 @@ export const NavTabs = ({ label, children }: { label: string; children: ReactNod
 
 export const NavTab = ({
   exact = false,
+  isHere = false,
   children,
   ...link
-}: LinkProps & { exact?: boolean; children: ReactNode }) => (
+}: LinkProps & { exact?: boolean; isHere?: boolean; children: ReactNode }) => (
   <Link
     {...link}
+    aria-current={isHere ? 'page' : undefined}
     className={styles.tab}
     activeOptions={{ exact, includeSearch: false }}
     activeProps={{ 'aria-current': 'page' }}

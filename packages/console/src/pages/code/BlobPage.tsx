@@ -2,6 +2,7 @@ import { Page } from '../../ui/Page.tsx'
 import { addressOf, refInWords } from './addresses.ts'
 import { Toolbar } from './Box.tsx'
 import { Crumbs } from './Crumbs.tsx'
+import { FindFile } from './FindFile.tsx'
 import { FileView } from './file/FileView.tsx'
 import { NothingAt } from './NothingAt.tsx'
 import { usePin, usePlace } from './place.ts'
@@ -15,7 +16,7 @@ export function BlobPage() {
   return (
     <Page title={`${path} at ${refInWords(place)} · ${org}/${name}`} full>
       <h1 className="heard">{path}</h1>
-      <Toolbar>
+      <Toolbar actions={<FindFile at={place} />}>
         <RefPicker to="/o/$org/$repo/blob/$" at={place} />
         <Crumbs at={place} />
       </Toolbar>

@@ -10,6 +10,7 @@ import styles from './CodePage.module.css'
 import { CommitLine } from './CommitLine.tsx'
 import { Directory, useDirectory } from './Directory.tsx'
 import { EmptyRepository } from './EmptyRepository.tsx'
+import { FindFile } from './FindFile.tsx'
 import { Readme } from './Readme.tsx'
 import { RefPicker } from './RefPicker.tsx'
 import { SidePanel } from './SidePanel.tsx'
@@ -38,7 +39,14 @@ function Front({ overview, head }: { overview: RepoOverview; head: CommitSummary
   const list = useDirectory(at)
   return (
     <>
-      <Toolbar actions={<CloneMenu />}>
+      <Toolbar
+        actions={
+          <>
+            <FindFile at={at} />
+            <CloneMenu gitRef={at.ref} />
+          </>
+        }
+      >
         <RefPicker to="/o/$org/$repo/tree/$" at={at} />
       </Toolbar>
       <div className={styles.columns}>
@@ -58,7 +66,7 @@ function Front({ overview, head }: { overview: RepoOverview; head: CommitSummary
 function NoDefaultBranch({ branch }: { branch: string }) {
   return (
     <>
-      <Toolbar actions={<CloneMenu />}>
+      <Toolbar actions={<CloneMenu gitRef={undefined} />}>
         <RefPicker to="/o/$org/$repo/tree/$" at={{ ref: branch, type: 'branch', path: '' }} />
       </Toolbar>
       <EmptyState title={`The default branch ${branch} does not exist yet`}>

@@ -16,12 +16,17 @@ interface CommitLineProps {
 export const CommitLine = ({ commit, at: { org, name, ref, path } }: CommitLineProps) => (
   <>
     <span className={styles.who}>{commit.author.name}</span>
-    <span className={styles.summary} title={commit.summary}>
+    <Link
+      to="/o/$org/$repo/commit/$oid"
+      params={{ org, repo: name, oid: commit.oid }}
+      className={styles.summary}
+      title={commit.summary}
+    >
       {commit.summary}
-    </span>
+    </Link>
     <BoxActions>
       <span className={styles.when}>
-        <Link to="/o/$org/$repo/tree/$" params={{ org, repo: name, _splat: addressOf(commit.oid, path) }}>
+        <Link to="/o/$org/$repo/commit/$oid" params={{ org, repo: name, oid: commit.oid }}>
           <Oid>{commit.oid}</Oid>
         </Link>
         {' · '}

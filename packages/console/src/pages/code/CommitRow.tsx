@@ -23,11 +23,14 @@ export function CommitRow({ commit, pusher, place }: CommitRowProps) {
   const [summary = '', ...rest] = commit.message.trimEnd().split('\n')
   const body = rest.join('\n').trim()
   const params = { org: place.org, repo: place.name, _splat: addressOf(commit.oid, place.path) }
+  const toCommit = { org: place.org, repo: place.name, oid: commit.oid }
   return (
     <div className={styles.row}>
       <div className={styles.what}>
         <p className={styles.summary}>
-          <span>{summary}</span>
+          <Link to="/o/$org/$repo/commit/$oid" params={toCommit}>
+            {summary}
+          </Link>
           {body && (
             <Button
               kind="quiet"
@@ -49,7 +52,7 @@ export function CommitRow({ commit, pusher, place }: CommitRowProps) {
         </p>
       </div>
       <div className={styles.ways}>
-        <Link to="/o/$org/$repo/tree/$" params={params} className={styles.oid}>
+        <Link to="/o/$org/$repo/commit/$oid" params={toCommit} className={styles.oid}>
           <Oid>{commit.oid}</Oid>
         </Link>
         <CopyButton text={commit.oid} label="Copy the id" bare />

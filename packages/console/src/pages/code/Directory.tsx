@@ -1,6 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { TreeEntry } from '@trellis/contract'
+import { type RefObject, useRef } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { List } from '../../ui/List.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -37,9 +39,11 @@ const directoriesFirst = (rows: Row[]): Row[] => [
 ]
 
 export function Directory({ at, list }: { at: DirectoryAt; list: ReturnType<typeof useDirectory> }) {
+  const frame = useRef<HTMLDivElement>(null)
+  useRowKeys(frame)
   if (list.isPending) return <Skeleton />
   return (
-    <>
+    <div ref={frame}>
       {at.path && <Up at={at} />}
       <List
         label="Files"
@@ -53,8 +57,21 @@ export function Directory({ at, list }: { at: DirectoryAt; list: ReturnType<type
       >
         {(row) => <EntryRow at={at} row={row} />}
       </List>
-    </>
+    </div>
   )
+}
+
+/** `j` and `k` go from entry to entry; Enter opens one, as it does with any link. */
+function useRowKeys(frame: RefObject<HTMLElement | null>): void {
+  function step(by: 1 | -1): void {
+    const links = [...(frame.current?.querySelectorAll<HTMLElement>('[data-entry]') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLElement)
+    links[at < 0 ? 0 : at + by]?.focus()
+  }
+  useShortcuts([
+    { keys: 'j', does: 'The next file', run: () => step(1) },
+    { keys: 'k', does: 'The file before', run: () => step(-1) },
+  ])
 }
 
 const Up = ({ at: { org, name, ref, path } }: { at: DirectoryAt }) => (

@@ -10,13 +10,15 @@ interface FindListProps<Item> {
   keyOf: (item: Item) => string
   onChoose: (item: Item) => void
   children: (item: Item) => ReactNode
+  /** Between what is written and what fits. */
+  between?: ReactNode
   /** Said where nothing was found, or below it. */
   note?: ReactNode
 }
 
 /** A line to write in, and below it what fits: chosen with the arrows and Enter, or by a click. */
 export function FindList<Item>(props: FindListProps<Item>) {
-  const { label, text, onText, items, keyOf, onChoose, children, note } = props
+  const { label, text, onText, items, keyOf, onChoose, children, between, note } = props
   const [at, setAt] = useState(0)
   const id = useId()
   const chosen = Math.min(at, items.length - 1)
@@ -49,6 +51,7 @@ export function FindList<Item>(props: FindListProps<Item>) {
           setAt(0)
         }}
       />
+      {between}
       {/* The keys are heard at the input, which says which one is meant. */}
       <div id={`${id}-found`} role="listbox" aria-label={label} className={styles.found}>
         {items.map((item, index) => (

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import { lastChangesQuery } from './addresses.ts'
 import styles from './Directory.module.css'
@@ -22,9 +23,14 @@ export function LastChange({ at, row }: { at: DirectoryAt; row: Row }) {
   if (!change) return null
   return (
     <>
-      <span className={styles.change} title={change.summary}>
+      <Link
+        to="/o/$org/$repo/commit/$oid"
+        params={{ org: at.org, repo: at.name, oid: change.oid }}
+        className={styles.change}
+        title={change.summary}
+      >
         {change.summary}
-      </span>
+      </Link>
       <span className={styles.when}>
         <span className={styles.who}>{change.author.name}</span>
         <span className={styles.who}>&nbsp;·&nbsp;</span>

@@ -66,28 +66,28 @@ function Choices({ to, at, onDone }: RefPickerProps & { onDone: () => void }) {
 
   const thing = kind === 'branches' ? 'branch' : 'tag'
   return (
-    <>
-      <div className={styles.kinds}>
-        <Tabs label="Branches or tags" value={kind} options={KINDS} onChoose={setKind} />
-      </div>
-      <FindList
-        label={`Find a ${thing}`}
-        text={text}
-        onText={setText}
-        items={found.slice(0, MOST_SHOWN)}
-        keyOf={(ref) => ref.name}
-        onChoose={choose}
-        note={noteOn({ found: found.length, thing, isReading: list.isPending || readsOn || list.isReading })}
-      >
-        {(ref) => (
-          <>
-            <span className={styles.mark}>{ref.name === at.ref && <Icon name="check" />}</span>
-            {ref.name}
-            {kind === 'branches' && ref.name === repo.defaultBranch && <Tag>default</Tag>}
-          </>
-        )}
-      </FindList>
-    </>
+    <FindList
+      label={`Find a ${thing}`}
+      text={text}
+      onText={setText}
+      items={found.slice(0, MOST_SHOWN)}
+      keyOf={(ref) => ref.name}
+      onChoose={choose}
+      between={
+        <div className={styles.kinds}>
+          <Tabs label="Branches or tags" value={kind} options={KINDS} onChoose={setKind} />
+        </div>
+      }
+      note={noteOn({ found: found.length, thing, isReading: list.isPending || readsOn || list.isReading })}
+    >
+      {(ref) => (
+        <>
+          <span className={styles.mark}>{ref.name === at.ref && <Icon name="check" />}</span>
+          {ref.name}
+          {kind === 'branches' && ref.name === repo.defaultBranch && <Tag>default</Tag>}
+        </>
+      )}
+    </FindList>
   )
 }
 

@@ -1,5 +1,7 @@
+import { Link } from '@tanstack/react-router'
 import type { RepoOverview } from '@trellis/contract'
 import type { ReactNode } from 'react'
+import { useRepo } from '../../shell/places.ts'
 import { Bytes } from '../../ui/Bytes.tsx'
 import { Oid } from '../../ui/Code.tsx'
 import { Status, type StatusKind, Tag } from '../../ui/Status.tsx'
@@ -8,6 +10,8 @@ import styles from './SidePanel.module.css'
 
 /** Beside the README: what runs in this repository, and how large it is. */
 export function SidePanel({ overview }: { overview: RepoOverview }) {
+  const { org, name } = useRepo()
+  const params = { org, repo: name }
   const { repo, canonical, extensions, daemons, records, lastRuns } = overview
   return (
     <aside className={styles.panel} aria-label="About this repository">
@@ -16,18 +20,29 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
           <Fact name="Canonical">
             {canonical ? (
               <>
-                <Oid>{canonical.oid}</Oid> {apartInWords(canonical, repo.defaultBranch)}
+                <Link to="/o/$org/$repo/tree/$" params={{ ...params, _splat: canonical.oid }}>
+                  <Oid>{canonical.oid}</Oid>
+                </Link>{' '}
+                {apartInWords(canonical, repo.defaultBranch)}
               </>
             ) : (
               'Nothing is promoted yet.'
             )}
+            {canonical?.behind !== 0 && (
+              <Link to="/o/$org/$repo/promote" params={params} search={{}} className={styles.way}>
+                What promotion would change
+              </Link>
+            )}
           </Fact>
           <Fact name="In force">
-            {[
-              count(extensions, 'extension'),
-              count(daemons?.total ?? 0, 'daemon'),
-              count(records ?? 0, 'record'),
-            ].join(' · ')}
+            <Link to="/o/$org/$repo/extensions" params={params} search={{}}>
+              {count(extensions, 'extension')}
+            </Link>
+            {' · '}
+            <Link to="/o/$org/$repo/daemons" params={params}>
+              {count(daemons?.total ?? 0, 'daemon')}
+            </Link>
+            {` · ${count(records ?? 0, 'record')}`}
             {daemons && daemons.quarantined > 0 && (
               <>
                 {' '}
@@ -35,7 +50,9 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
               </>
             )}
           </Fact>
-          <Fact name="Last runs">{lastRuns.length > 0 ? <LastRuns runs={lastRuns} /> : 'None yet.'}</Fact>
+          <Fact name="Last runs">
+            {lastRuns.length > 0 ? <LastRuns runs={lastRuns} params={params} /> : 'None yet.'}
+          </Fact>
         </dl>
       )}
       <dl>
@@ -62,11 +79,18 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 )
 
-const LastRuns = ({ runs }: { runs: RepoOverview['lastRuns'] }) => (
+interface LastRunsProps {
+  runs: RepoOverview['lastRuns']
+  params: { org: string; repo: string }
+}
+
+const LastRuns = ({ runs, params }: LastRunsProps) => (
   <ul className={styles.runs}>
     {runs.map(({ id, extension, status }) => (
       <li key={id} title={`${extension}: ${status}`}>
-        <Status kind={status satisfies StatusKind} bare>{`${extension}: ${status}`}</Status>
+        <Link to="/o/$org/$repo/runs/$id" params={{ ...params, id }}>
+          <Status kind={status satisfies StatusKind} bare>{`${extension}: ${status}`}</Status>
+        </Link>
       </li>
     ))}
   </ul>

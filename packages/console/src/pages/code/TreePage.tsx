@@ -5,6 +5,7 @@ import { CloneMenu } from './CloneMenu.tsx'
 import styles from './CodePage.module.css'
 import { Crumbs } from './Crumbs.tsx'
 import { Directory, useDirectory } from './Directory.tsx'
+import { FindFile } from './FindFile.tsx'
 import { LatestCommit } from './LatestCommit.tsx'
 import { NothingAt } from './NothingAt.tsx'
 import { type Place, usePin, usePlace } from './place.ts'
@@ -20,7 +21,14 @@ export function TreePage() {
   return (
     <Page title={`${where} at ${refInWords(place)} · ${org}/${name}`}>
       <h1 className="heard">{where}</h1>
-      <Toolbar actions={<CloneMenu />}>
+      <Toolbar
+        actions={
+          <>
+            <FindFile at={place} />
+            <CloneMenu gitRef={place.ref} />
+          </>
+        }
+      >
         <RefPicker to="/o/$org/$repo/tree/$" at={place} />
         <Crumbs at={place} />
       </Toolbar>

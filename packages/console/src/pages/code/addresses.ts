@@ -57,6 +57,23 @@ export const blobQuery = (org: string, name: string, oid: string) => ({
   ...FOREVER,
 })
 
+interface FileAt {
+  org: string
+  name: string
+  commit: string
+  path: string
+}
+
+/** Where the bytes of a file are, to be looked at or kept. */
+export const rawPath = ({ org, name, commit, path }: FileAt, keep = false): string =>
+  `/api/v1/git/raw?${new URLSearchParams({ org, name, ref: commit, path, ...(keep && { download: '1' }) })}`
+
+/** All files at a ref, in one to keep. */
+export const archivePath = (
+  at: { org: string; name: string; ref: string },
+  format: 'zip' | 'tar.gz',
+): string => `/api/v1/git/archive?${new URLSearchParams({ org: at.org, name: at.name, ref: at.ref, format })}`
+
 /** Larger ones are not put on a page. */
 export const MOST_SHOWN_BYTES = 2 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 import { redirect } from '@tanstack/react-router'
 import { queryClient } from '../../api/queries.ts'
 import { repoQuery } from '../../shell/places.ts'
-import { blobQuery, locateQuery, MOST_SHOWN_BYTES, overviewQuery, treeQuery } from './addresses.ts'
+import { blobQuery, isImage, locateQuery, MOST_SHOWN_BYTES, overviewQuery, treeQuery } from './addresses.ts'
 
 // What pages need before they are there, so that the next one is ready when a link is pressed.
 
@@ -39,6 +39,6 @@ export async function loadBlob(params: Params): Promise<void> {
   const { path, entry } = await locate(params)
   if (path === '' || entry?.type === 'tree')
     throw redirect({ to: '/o/$org/$repo/tree/$', params, replace: true })
-  if (entry?.type === 'blob' && (entry.size ?? 0) <= MOST_SHOWN_BYTES)
+  if (entry?.type === 'blob' && (entry.size ?? 0) <= MOST_SHOWN_BYTES && !isImage(path))
     await queryClient.ensureQueryData(blobQuery(org, name, entry.oid))
 }

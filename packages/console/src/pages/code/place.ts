@@ -5,7 +5,11 @@ import { useRepo } from '../../shell/places.ts'
 import { addressOf, locateQuery } from './addresses.ts'
 
 /** The pages whose address ends in a ref and a path. */
-export type CodePlace = '/o/$org/$repo/tree/$' | '/o/$org/$repo/blob/$' | '/o/$org/$repo/commits/$'
+export type CodePlace =
+  | '/o/$org/$repo/tree/$'
+  | '/o/$org/$repo/blob/$'
+  | '/o/$org/$repo/blame/$'
+  | '/o/$org/$repo/commits/$'
 
 /** Where in a repository, and at which commit, a page is. */
 export function usePlace() {

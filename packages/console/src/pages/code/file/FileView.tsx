@@ -2,11 +2,21 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { TreeEntry } from '@trellis/contract'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { AnchorButton, LinkButton } from '../../../ui/Button.tsx'
 import { Bytes } from '../../../ui/Bytes.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Tabs } from '../../../ui/Tabs.tsx'
-import { blobQuery, isExecutable, isMarkdown, isSymlink, MOST_SHOWN_BYTES } from '../addresses.ts'
+import {
+  addressOf,
+  blobQuery,
+  isExecutable,
+  isImage,
+  isMarkdown,
+  isSymlink,
+  MOST_SHOWN_BYTES,
+  rawPath,
+} from '../addresses.ts'
 import { Box, BoxActions } from '../Box.tsx'
 import { languageOfFile } from '../highlight/languages.ts'
 import { LatestCommit } from '../LatestCommit.tsx'
@@ -27,11 +37,19 @@ interface FileProps {
 /** A file, in the way that suits it. */
 export function FileView({ place, file }: FileProps) {
   const size = file.size ?? 0
+  if (isImage(file.path) && !isSymlink(file))
+    return (
+      <Frame place={place} file={file}>
+        <div className={styles.image}>
+          <img src={rawPath(place)} alt={file.name} />
+        </div>
+      </Frame>
+    )
   if (size > MOST_SHOWN_BYTES)
     return (
       <Frame place={place} file={file}>
         <p className={styles.note}>
-          This file is too large to be shown: <Bytes of={size} />. Clone the repository to look at it.
+          This file is too large to be shown: <Bytes of={size} />. Download it to look at it.
         </p>
       </Frame>
     )
@@ -52,7 +70,7 @@ function TextFile({ place, file }: FileProps) {
   if (data.encoding !== 'utf-8' || data.content.includes('\0'))
     return (
       <Frame place={place} file={file}>
-        <p className={styles.note}>This is no text, so there is nothing to read here.</p>
+        <p className={styles.note}>This is no text. Download it to open it in a program.</p>
       </Frame>
     )
   const text = data.content
@@ -74,6 +92,14 @@ function TextFile({ place, file }: FileProps) {
               onChoose={choose}
             />
           )}
+          <LinkButton
+            kind="quiet"
+            small
+            to="/o/$org/$repo/blame/$"
+            params={{ org: place.org, repo: place.name, _splat: addressOf(place.ref, file.path) }}
+          >
+            Blame
+          </LinkButton>
           <CopyButton text={text} label="Copy the file" bare />
         </>
       }
@@ -128,7 +154,21 @@ function Frame({ place, file, about, actions, children }: FrameProps) {
           {isExecutable(file) && ' · executable'}
           {isSymlink(file) && ' · symlink'}
         </span>
-        <BoxActions>{actions}</BoxActions>
+        <BoxActions>
+          {actions}
+          <AnchorButton kind="quiet" small href={rawPath(place)}>
+            Raw
+          </AnchorButton>
+          <AnchorButton
+            kind="quiet"
+            small
+            icon="download"
+            href={rawPath(place, true)}
+            aria-label="Download"
+            title="Download"
+            download
+          />
+        </BoxActions>
       </div>
       {children}
     </Box>

@@ -1,6 +1,15 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type MouseEvent, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { Coloured } from '../highlight/Coloured.tsx'
 import { useColours } from '../highlight/client.ts'
 import type { Colours } from '../highlight/protocol.ts'
@@ -23,7 +32,10 @@ interface LinesProps {
 
 /** The text of a file: lines that can be linked to, of which those are drawn that can be seen. */
 export function Lines({ label, text, language, before }: LinesProps) {
-  const lines = linesOf(text)
+  const { lines, longest } = useMemo(() => {
+    const lines = linesOf(text)
+    return { lines, longest: Math.min(LONGEST, longestOf(lines)) }
+  }, [text])
   const coloursOf = useColours(text, language)
   const frame = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -39,7 +51,7 @@ export function Lines({ label, text, language, before }: LinesProps) {
   })
   const { marked, mark } = useMarked((line) => rows.scrollToIndex(line - 1, { align: 'center' }))
   const digits = String(lines.length).length
-  const width = `calc(${Math.min(LONGEST, longestOf(lines))}ch + ${digits}ch + 64px)`
+  const width = `calc(${longest}ch + ${digits}ch + 64px)`
 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.

@@ -27,12 +27,12 @@ export default function Markdown({ text, at }: { text: string; at: Text }) {
 }
 
 function Rendered({ html, at }: { html: string; at: Text }) {
-  const { org, name, ref, path } = at
+  const { org, name, ref, commit, path } = at
   const elements = useMemo(() => {
     // Only taken apart: in such a document nothing runs and nothing is loaded.
     const { body } = new DOMParser().parseFromString(html, 'text/html')
-    return elementsOf(body, { org, name, ref, path })
-  }, [html, org, name, ref, path])
+    return elementsOf(body, { org, name, ref, commit, path })
+  }, [html, org, name, ref, commit, path])
   useHeadingOfAddress()
   return <article className={styles.text}>{elements}</article>
 }

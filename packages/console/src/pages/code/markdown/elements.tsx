@@ -11,6 +11,7 @@ export interface Text {
   org: string
   name: string
   ref: string
+  commit: string
   path: string
 }
 

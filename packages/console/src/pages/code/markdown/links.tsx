@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { addressOf } from '../addresses.ts'
+import { addressOf, rawPath } from '../addresses.ts'
 import type { Text } from './elements.tsx'
 import { targetOf } from './targets.ts'
 
@@ -36,7 +36,18 @@ interface ImageProps {
 }
 
 /** An image of the repository. Those of elsewhere would tell others who reads: they are links. */
-export function ImageIn({ text, src, alt, inLink }: ImageProps) {
+export function ImageIn({ text, src, alt, width, height, inLink }: ImageProps) {
+  const target = targetOf(src, text.path)
+  if (target?.kind === 'inside' && target.path)
+    return (
+      <img
+        src={rawPath({ ...text, path: target.path })}
+        alt={alt}
+        width={width}
+        height={height}
+        loading="lazy"
+      />
+    )
   const words = alt || src
   return inLink ? (
     <span>{words}</span>
