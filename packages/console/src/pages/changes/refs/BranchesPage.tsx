@@ -60,7 +60,7 @@ export function BranchesPage() {
             'Branch',
             { head: 'Last commit', kind: 'wide' },
             { head: `Behind and ahead of ${repo.defaultBranch}`, kind: 'narrow' },
-            { head: 'Actions', kind: 'number' },
+            { head: 'Actions', kind: 'heard' },
           ]}
         >
           {found.items

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
 import { Field, Form, FormActions, Input } from '../../../ui/Field.tsx'
 import { ActionProblem } from '../../../ui/Problem.tsx'
@@ -62,22 +63,14 @@ export function DeleteBranch({ branch, onClose }: { branch: Branch; onClose: () 
     { done: `Deleted ${branch.name}`, changes: { org, paths: CHANGES }, onDone: onClose },
   )
   return (
-    <Dialog
-      open
+    <Confirm
       onClose={onClose}
       title={`Delete ${branch.name}?`}
       about={whatGoes(branch, repo.defaultBranch)}
-    >
-      <ActionProblem of={remove} />
-      <FormActions>
-        <Button kind="danger" busy={remove.busy} onClick={() => remove.run(undefined)}>
-          Delete branch
-        </Button>
-        <Button kind="quiet" onClick={onClose}>
-          Keep it
-        </Button>
-      </FormActions>
-    </Dialog>
+      act="Delete branch"
+      action={remove}
+      onConfirm={() => remove.run(undefined)}
+    />
   )
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
 import { Field, Form, FormActions, Input, Textarea } from '../../../ui/Field.tsx'
 import { ActionProblem } from '../../../ui/Problem.tsx'
@@ -76,21 +77,13 @@ export function DeleteTag({ tag, onClose }: { tag: GitRef; onClose: () => void }
     onDone: onClose,
   })
   return (
-    <Dialog
-      open
+    <Confirm
       onClose={onClose}
       title={`Delete ${tag.name}?`}
       about="Clones that have it keep it. Commits that nothing else leads to are removed after a while."
-    >
-      <ActionProblem of={remove} />
-      <FormActions>
-        <Button kind="danger" busy={remove.busy} onClick={() => remove.run(undefined)}>
-          Delete tag
-        </Button>
-        <Button kind="quiet" onClick={onClose}>
-          Keep it
-        </Button>
-      </FormActions>
-    </Dialog>
+      act="Delete tag"
+      action={remove}
+      onConfirm={() => remove.run(undefined)}
+    />
   )
 }

@@ -34,7 +34,7 @@ export function Rules() {
       ) : (
         <Table
           label="Rules"
-          columns={['For', { head: 'Refused', kind: 'wide' }, { head: 'Actions', kind: 'number' }]}
+          columns={['For', { head: 'Refused', kind: 'wide' }, { head: 'Actions', kind: 'heard' }]}
         >
           {data.items.map((rule) => (
             <tr key={rule.pattern}>
