@@ -149,6 +149,29 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await secrets.getByText('not set').waitFor()
     }))
 
+  it('says how extensions are turned on where they are off, and what is not there', () =>
+    visit({ ...as(), expects: [404] }, async ({ page, go }) => {
+      await go(at('/runs/run_none'))
+      await page.getByRole('heading', { name: 'There is no such run' }).waitFor()
+      await go(at('/extensions/none'))
+      await page.getByRole('heading', { name: 'There is no extension none' }).waitFor()
+      const off = {
+        defined: true,
+        code: 'FEATURE_UNAVAILABLE',
+        status: 404,
+        message: 'Feature is not available',
+      }
+      await page.route('**/api/v1/daemons/list', (route) =>
+        route.fulfill({ status: 404, json: { ...off, data: { feature: 'extensions' } } }),
+      )
+      await page.route('**/readyz', (route) =>
+        route.fulfill({ json: { runtimesOff: ['worker: off. To turn it on: TRELLIS_EXTENSIONS=on'] } }),
+      )
+      await go(at('/daemons'))
+      await page.getByRole('heading', { name: 'Extensions are off' }).waitFor()
+      await page.getByText('To turn it on: TRELLIS_EXTENSIONS=on').waitFor()
+    }))
+
   it('runs one from a form made of its schema, and says at the field what is wrong', () =>
     visit({ ...as(), expects: [422] }, async ({ page, go, checkAxe }) => {
       await go(at('/extensions/greet'))
@@ -267,6 +290,12 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByLabel('Status').selectOption('')
       await table.getByRole('link', { name: 'greet' }).waitFor()
       await checkAxe('programs-runs')
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      assert.equal(
+        await table.getByRole('link').nth(2).evaluate('(link) => link === document.activeElement'),
+        true,
+      )
       await page.getByLabel('Extension').fill('second')
       await page.getByLabel('Extension').press('Enter')
       await table.getByRole('link', { name: 'greet' }).waitFor({ state: 'detached' })

@@ -42,10 +42,9 @@ export function ExtensionPage() {
         about={entry.description}
       >
         <RefSelect
-          org={org}
-          name={repo}
+          key={ref}
           current={ref ?? repository.defaultBranch}
-          {...(entry.canonicalDescriptorHash && { canonicalRef: 'refs/trellis/canonical' })}
+          canonicalRef={entry.canonicalDescriptorHash === null ? undefined : 'refs/trellis/canonical'}
         />
       </PageHeader>
       <div className={styles.sided}>

@@ -33,7 +33,13 @@ export function ExtensionsPage() {
         title="Extensions"
         about="Programs that live in this repository. What is promoted is in force; everything else waits."
       >
-        {commitSha && <RefSelect org={org} name={name} current={data.ref} canonicalRef={data.canonicalRef} />}
+        {commitSha && (
+          <RefSelect
+            key={data.ref}
+            current={data.ref}
+            canonicalRef={canonicalCommitSha === null ? undefined : data.canonicalRef}
+          />
+        )}
         {commitSha && repo.canAdmin && !isCanonical && !hasNothing && (
           <LinkButton
             kind="first"

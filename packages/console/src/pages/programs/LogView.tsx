@@ -38,6 +38,8 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
   const [follows, setFollows] = useState(isLive)
   const frame = useRef<HTMLDivElement>(null)
   const find = useRef<HTMLInputElement>(null)
+  /** Where it was scrolled to: whoever scrolls up does not want to be taken to the end again. */
+  const top = useRef(0)
   const wanted = useDeferredValue(text)
   // Lines are only ever added: their number says whether there are others.
   const chosen = useMemo(
@@ -80,7 +82,7 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
             </option>
           ))}
         </Select>
-        <span className={styles.count} role="status">
+        <span className={styles.count}>
           {chosen
             ? `${rows.toLocaleString('en')} of ${count.toLocaleString('en')}`
             : count.toLocaleString('en')}{' '}
@@ -98,10 +100,11 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
         role="log"
         aria-live="off"
         aria-label="Lines"
-        onWheel={({ deltaY }) => deltaY < 0 && setFollows(false)}
-        onKeyDown={({ key }) => ['ArrowUp', 'PageUp', 'Home'].includes(key) && setFollows(false)}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-          if (isLive && scrollHeight - scrollTop - clientHeight < NEAR_PX) setFollows(true)
+          const isNearEnd = scrollHeight - scrollTop - clientHeight < NEAR_PX
+          if (isNearEnd && isLive) setFollows(true)
+          else if (!isNearEnd && scrollTop < top.current - NEAR_PX) setFollows(false)
+          top.current = scrollTop
         }}
       >
         <div className={styles.lines} style={{ height: virtual.getTotalSize() }}>

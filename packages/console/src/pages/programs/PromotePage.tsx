@@ -73,7 +73,7 @@ export function PromotePage() {
           </>
         }
       >
-        <RefSelect org={org} name={name} current={ref} />
+        <RefSelect key={ref} current={ref} />
       </PageHeader>
       {plan.errors.length > 0 ? (
         <BuildErrors org={org} repo={name} at={plan.oid} errors={plan.errors} />

@@ -1,35 +1,44 @@
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { shortRef } from '../../activity/words.ts'
-import { query } from '../../api/queries.ts'
-import { Select } from '../../ui/Field.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { RefInput } from '../changes/RefInput.tsx'
+import styles from './Programs.module.css'
 
 interface RefSelectProps {
-  org: string
-  name: string
   current: string
-  /** Where it can be chosen as well. */
-  canonicalRef?: string
+  /** Where what is in force can be looked at as well. */
+  canonicalRef?: string | undefined
 }
 
-/** Which branch is looked at: it is in the address. */
-export function RefSelect({ org, name, current, canonicalRef }: RefSelectProps) {
+/** Which branch, tag or commit is looked at: it is in the address. */
+export function RefSelect({ current, canonicalRef }: RefSelectProps) {
   const navigate = useNavigate()
-  const { data } = useQuery(query(org, (api) => api.git.branches.list, { name, limit: 100 }))
-  const branches = (data?.items ?? []).map((branch) => branch.name)
-  const shown = [...new Set([shortRef(current), ...branches])].filter((ref) => ref !== canonicalRef)
+  const isCanonical = current === canonicalRef
+  const [written, setWritten] = useState(isCanonical ? 'canonical' : shortRef(current))
+  const look = (ref: string) => {
+    setWritten(ref === canonicalRef ? 'canonical' : ref)
+    void navigate({ to: '.', search: ((before: object) => ({ ...before, ref })) as never })
+  }
   return (
-    <Select
-      aria-label="Branch"
-      value={shortRef(current)}
-      onChange={({ target }) =>
-        void navigate({ to: '.', search: ((before: object) => ({ ...before, ref: target.value })) as never })
-      }
+    <form
+      className={styles.ref}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (written.trim() && written !== 'canonical') look(written.trim())
+      }}
     >
-      {shown.map((ref) => (
-        <option key={ref}>{ref}</option>
-      ))}
-      {canonicalRef && <option value={canonicalRef}>canonical: what is in force</option>}
-    </Select>
+      <RefInput
+        aria-label="Branch, tag or commit"
+        value={written}
+        onChange={setWritten}
+        onChoose={(ref) => look(ref)}
+      />
+      {canonicalRef && (
+        <Button aria-pressed={isCanonical} disabled={isCanonical} onClick={() => look(canonicalRef)}>
+          What is in force
+        </Button>
+      )}
+    </form>
   )
 }

@@ -13,6 +13,7 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Status } from '../../ui/Status.tsx'
 import styles from './Programs.module.css'
 import { RunsTable } from './RunsTable.tsx'
+import { useRowKeys } from './row-keys.ts'
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled']
 const TRIGGERS: readonly RunTrigger[] = ['dispatch', 'push', 'record', 'event', 'daemon']
@@ -29,6 +30,7 @@ export function RunsPage() {
   const search = useSearch({ strict: false }) as RunsSearch
   const navigate = useNavigate()
   const [extension, setExtension] = useState(search.extension ?? '')
+  useRowKeys('run')
   const filter = (change: RunsSearch) =>
     void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
   return (

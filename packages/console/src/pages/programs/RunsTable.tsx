@@ -33,6 +33,7 @@ export function RunsTable({ org, name, runs, withoutExtension = false }: RunsTab
             <Link
               to="/o/$org/$repo/runs/$id"
               params={{ org, repo: name, id: run.id }}
+              data-row
               className={styles.status}
               aria-label={`${run.status}: ${run.id}`}
             >
