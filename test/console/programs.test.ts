@@ -245,6 +245,9 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByLabel('Level').selectOption('error')
       await page.getByRole('log').getByText('queued').waitFor({ state: 'visible' })
       await checkAxe('programs-failed-run')
+      await link.first().click()
+      await page.waitForURL(`**/blob/${run.commitSha}/extensions/breaks/deep.ts#L3`)
+      await page.getByText("throw new TypeError('no title')").first().waitFor()
     }))
 
   it('draws what caused a run', () =>
@@ -266,6 +269,9 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await chain.getByRole('link', { name: 'first' }).click()
       await page.waitForURL(`**/runs/${first.id}`)
       await page.getByRole('heading', { name: /first succeeded/ }).waitFor()
+      await page.goBack()
+      await chain.getByRole('link', { name: 'task.escalated' }).click()
+      await page.waitForURL(`**/activity?event=${second.causeEventId}`)
     }))
 
   it('puts the steps of a workflow on a time line', () =>
@@ -290,12 +296,10 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByLabel('Status').selectOption('')
       await table.getByRole('link', { name: 'greet' }).waitFor()
       await checkAxe('programs-runs')
-      await page.keyboard.press('j')
-      await page.keyboard.press('j')
-      assert.equal(
-        await table.getByRole('link').nth(2).evaluate('(link) => link === document.activeElement'),
-        true,
-      )
+      await page.getByRole('heading', { name: 'Runs' }).click()
+      for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key)
+      const second = await table.getByRole('row').nth(2).getByRole('link').first().getAttribute('aria-label')
+      assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), second)
       await page.getByLabel('Extension').fill('second')
       await page.getByLabel('Extension').press('Enter')
       await table.getByRole('link', { name: 'greet' }).waitFor({ state: 'detached' })

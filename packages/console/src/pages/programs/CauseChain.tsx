@@ -91,8 +91,9 @@ function CauseOf({ org, run }: { org: string; run: Run }) {
 
 const EventLink = ({ org, run, words }: { org: string; run: Run; words: string }) => (
   <Link
-    to={`/o/${org}/${run.repoName}/activity` as '/'}
-    search={{ event: run.causeEventId ?? undefined } as never}
+    to="/o/$org/$repo/activity"
+    params={{ org, repo: run.repoName }}
+    search={run.causeEventId ? { event: run.causeEventId } : {}}
     title={run.causeEventId ?? undefined}
   >
     {words}

@@ -165,7 +165,13 @@ function Facts({ org, repo, at, entry }: FactsProps) {
         <>
           <dt>Record</dt>
           <dd>
-            <code>{entry.record.name}</code>
+            {entry.canonicalSchemaHash === null ? (
+              <code>{entry.record.name}</code>
+            ) : (
+              <Link to="/o/$org/$repo/records/$record" params={{ org, repo, record: entry.record.name }}>
+                <code>{entry.record.name}</code>
+              </Link>
+            )}
             {entry.schemaAhead && ', whose schema here differs from the one in force'}
           </dd>
         </>

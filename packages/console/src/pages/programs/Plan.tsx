@@ -92,7 +92,13 @@ export function Plan({ org, name, plan, isDone = false }: PlanProps) {
         <Part title="Records">
           {records.map(({ recordName, kind, steps, reasons = [], rows }) => (
             <Entry key={recordName} sign={kind === 'blocked' ? '!' : kind === 'create' ? '+' : '~'}>
-              <code>{recordName}</code>
+              {kind === 'create' && !isDone ? (
+                <code>{recordName}</code>
+              ) : (
+                <Link to="/o/$org/$repo/records/$record" params={{ org, repo: name, record: recordName }}>
+                  <code>{recordName}</code>
+                </Link>
+              )}
               <span className={styles.of}>{kind === 'blocked' ? <Tag tone="bad">blocked</Tag> : kind}</span>
               <span>
                 {[

@@ -1,8 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
-
 interface FileLinkProps {
   org: string
   repo: string
@@ -16,7 +14,8 @@ interface FileLinkProps {
 /** To a file as it is at a commit, and to a line of it. */
 export const FileLink = ({ org, repo, at, path, line, children }: FileLinkProps) => (
   <Link
-    to={`/o/${org}/${repo}/blob/${encoded(at)}/${encoded(path)}` as '/'}
+    to="/o/$org/$repo/blob/$"
+    params={{ org, repo, _splat: `${at}/${path}` }}
     {...(line !== undefined && { hash: `L${line}` })}
   >
     {children}
