@@ -35,6 +35,7 @@ export function Grid({ schema, list, sort, onSort, onFilter, canWrite }: GridPro
   const columns = fields.length + 3
   const frame = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState({ row: 0, column: 0 })
+  const isMoving = useRef(false)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -59,11 +60,17 @@ export function Grid({ schema, list, sort, onSort, onFilter, canWrite }: GridPro
       column: Math.min(Math.max(at.column + right, 0), columns - 1),
     }
     virtual.scrollToIndex(next.row)
+    isMoving.current = true
     setAt(next)
-    requestAnimationFrame(() =>
-      frame.current?.querySelector<HTMLElement>(`[data-cell="${next.row} ${next.column}"]`)?.focus(),
-    )
   }
+  // When it is drawn: it may have been out of sight.
+  useEffect(() => {
+    const cell =
+      isMoving.current && frame.current?.querySelector<HTMLElement>(`[data-cell="${at.row} ${at.column}"]`)
+    if (!cell) return
+    isMoving.current = false
+    cell.focus()
+  })
   const above = shown[0]?.start ?? 0
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
   return (

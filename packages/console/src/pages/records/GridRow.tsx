@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { RecordRow, RecordSchema } from '@trellis/contract'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useRepo } from '../../shell/places.ts'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import { CellEditor } from './CellEditor.tsx'
@@ -25,14 +25,22 @@ export function GridRow({ row, index, schema, fields, active, onActive, canWrite
   const { org, name } = useRepo()
   // With the row as it was when writing began: that is the one somebody saw.
   const [edited, setEdited] = useState<{ field: Field; row: RecordRow }>()
+  const line = useRef<HTMLTableRowElement>(null)
+  /** The column that was written in until now: there one goes on. */
+  const left = useRef<number>(undefined)
+  useEffect(() => {
+    if (edited || left.current === undefined) return
+    line.current?.cells[left.current]?.focus()
+    left.current = undefined
+  }, [edited])
   const at = (column: number) => ({
     'data-cell': `${index} ${column}`,
     tabIndex: active === column || (active === undefined && index === 0 && column === 0) ? 0 : -1,
     onFocus: () => onActive(column),
   })
   return (
-    <tr aria-rowindex={index + 2}>
-      <td {...at(0)} className={styles.id}>
+    <tr ref={line} aria-rowindex={index + 2}>
+      <td {...at(0)} className={styles.id} onKeyDown={follow}>
         <Link
           to="/o/$org/$repo/records/$record/$id"
           params={{ org, repo: name, record: schema.name, id: row.id }}
@@ -50,7 +58,7 @@ export function GridRow({ row, index, schema, fields, active, onActive, canWrite
               schema={schema}
               onDone={() => {
                 setEdited(undefined)
-                focusCell(index, i + 1)
+                left.current = i + 1
               }}
             />
           </td>
@@ -75,8 +83,10 @@ export function GridRow({ row, index, schema, fields, active, onActive, canWrite
   )
 }
 
-const focusCell = (row: number, column: number) =>
-  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-cell="${row} ${column}"]`)?.focus())
+/** Enter on the cell of the id goes to the row. */
+const follow = ({ key, currentTarget, target }: KeyboardEvent) => {
+  if (key === 'Enter' && target === currentTarget) currentTarget.querySelector('a')?.click()
+}
 
 interface CellProps {
   at: { 'data-cell': string; tabIndex: number; onFocus: () => void }
