@@ -30,7 +30,7 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
     }))
 
   it('lets the owner of the server in by the link of the first start', () =>
-    visit({}, async ({ page }) => {
+    visit({}, async ({ page, checkAxe }) => {
       await page.goto(app.ownerLink ?? '')
       await page.getByRole('heading', { name: 'Welcome to your Trellis' }).waitFor()
       await page.getByLabel('Email').fill('olga@example.com')
@@ -40,6 +40,19 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
       await page.getByRole('heading', { name: 'Repositories', exact: true }).waitFor()
       await page.getByRole('button', { name: 'Your account' }).click()
       await page.getByText('olga@example.com').waitFor()
+      await page.goto(`${app.url}/admin`)
+      await page.getByText('Nothing stands in the way of its work').waitFor()
+      await page.getByRole('row', { name: /ana@example.com/ }).waitFor()
+      await page.getByText(/^SQLite, /).waitFor()
+      await checkAxe('admin')
+    }))
+
+  it('shows how the server is to nobody but its owner', () =>
+    visit({ as: ana, expects: [403] }, async ({ page, go }) => {
+      await go('/account')
+      await page.getByRole('link', { name: /how it is/ }).click()
+      await page.getByRole('heading', { name: 'This is not yours to see' }).waitFor()
+      assert.equal(await page.getByRole('table').count(), 0)
     }))
 
   it('shows who one is, takes another name, and keeps a theme across the border to the server’s pages', () =>

@@ -75,6 +75,12 @@ const newOrg = createRoute({
   component: lazyRouteComponent(() => import('./pages/people/NewOrgPage.tsx'), 'NewOrgPage'),
 })
 
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  component: lazyRouteComponent(() => import('./pages/admin/AdminPage.tsx'), 'AdminPage'),
+})
+
 // What belongs to a person. The server renders /account/sessions and /account/security itself.
 const account = createRoute({
   getParentRoute: () => root,
@@ -322,6 +328,7 @@ const routeTree = root.addChildren([
   home,
   newOrg,
   newRepository,
+  admin,
   account.addChildren([profile, keys, ownAgents]),
   org.addChildren([
     orgPages.addChildren([repositories, orgActivity, people, agents, orgSettings]),

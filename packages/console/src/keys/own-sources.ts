@@ -16,10 +16,16 @@ export function useOwnSources(): Source[] {
     icon: 'open',
     go: () => void router.navigate({ to, params: { org, repo } as never }),
   }))
-  const home: Found = { id: 'page-home', label: 'Home', icon: 'back', go: '/' }
+  const elsewhere: Found[] = [
+    { id: 'page-home', label: 'Home', icon: 'back', go: '/' },
+    { id: 'page-account', label: 'Your account', icon: 'person', go: '/account' },
+    { id: 'page-keys', label: 'Keys', icon: 'key', go: '/account/keys' },
+    { id: 'page-new-org', label: 'New organization', icon: 'plus', go: '/organizations/new' },
+    { id: 'page-admin', label: 'This server', icon: 'settings', go: '/admin' },
+  ]
   return [
     { name: 'Repositories', find: (text) => findRepositories(org, text) },
-    { name: 'Pages', find: (text) => best(text, [...pages, home]) },
+    { name: 'Pages', find: (text) => best(text, [...pages, ...elsewhere]) },
   ]
 }
 
