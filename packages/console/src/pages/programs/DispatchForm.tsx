@@ -8,7 +8,8 @@ import { Button } from '../../ui/Button.tsx'
 import { Form, FormActions } from '../../ui/Field.tsx'
 import { Tabs } from '../../ui/Tabs.tsx'
 import { RunProblem } from './ProgramsProblem.tsx'
-import { JsonInput, NOT_JSON, SchemaForm } from './SchemaForm.tsx'
+import { JsonInput, NOT_JSON } from './SchemaFields.tsx'
+import { SchemaForm } from './SchemaForm.tsx'
 import { initialValue, type JsonSchema, type Problems, problemFrom, problemsIn } from './schema-shape.ts'
 
 interface DispatchFormProps {

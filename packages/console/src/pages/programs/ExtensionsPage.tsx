@@ -21,12 +21,14 @@ export function ExtensionsPage() {
   const { data } = useSuspenseQuery(query(org, (api) => api.extensions.list, { name, ...(ref && { ref }) }))
   const { items, errors, commitSha, canonicalCommitSha } = data
   const isCanonical = commitSha !== null && commitSha === canonicalCommitSha
+  /** A branch that is where the canonical ref is shows the same. */
+  const isSame = isCanonical && data.ref !== data.canonicalRef
   const { data: inForce } = useQuery({
     ...query(org, (api) => api.extensions.list, { name, ref: data.canonicalRef }),
     enabled: canonicalCommitSha !== null && !isCanonical,
   })
   const off = [...new Set(items.flatMap((one) => (isOff(one) ? one.runtime : [])))]
-  const hasNothing = items.length === 0 && errors.length === 0
+  const hasNothing = items.length === 0 && errors.length === 0 && !inForce?.items.length
   return (
     <Page title={`Extensions · ${org}/${name}`}>
       <PageHeader
@@ -37,12 +39,12 @@ export function ExtensionsPage() {
           <RefSelect
             key={data.ref}
             current={data.ref}
-            canonicalRef={canonicalCommitSha === null ? undefined : data.canonicalRef}
+            canonicalRef={canonicalCommitSha === null || isSame ? undefined : data.canonicalRef}
           />
         )}
-        {commitSha && repo.canAdmin && !isCanonical && !hasNothing && (
+        {commitSha && repo.canAdmin && !isCanonical && (
           <LinkButton
-            kind="first"
+            kind={hasNothing ? 'second' : 'first'}
             to="/o/$org/$repo/promote"
             params={{ org, repo: name }}
             search={{ ref: data.ref }}
