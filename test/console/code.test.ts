@@ -187,6 +187,22 @@ describe('code in the console', { skip: noBrowserHere, timeout: 300_000 }, () =>
       assert.equal(await tab.getAttribute('aria-current'), 'page')
     }))
 
+  it('finds words in files, with the question in the address', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await go(`${at}/tree/feature/deep/work`)
+      await page.keyboard.press('/')
+      await page.getByRole('searchbox').fill('RETURN `hello')
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: 'return `HELLO' }).waitFor()
+      await checkAxe('search')
+      await page.getByLabel('Match case').check()
+      await page.getByRole('button', { name: 'Search', exact: true }).last().click()
+      await page.getByText('Nothing in feature/deep/work has').waitFor()
+      await go(`${at}/search?q=value19999&ref=${head}`)
+      await page.getByRole('link', { name: 'value19999' }).click()
+      await page.locator('[data-marked][data-line="19999"]').waitFor()
+    }))
+
   it('tells who wrote which line', () =>
     visit({ as: ana }, async ({ page, go, checkAxe }) => {
       await go(`${at}/blob/main/src/hello.ts`)

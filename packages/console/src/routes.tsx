@@ -192,6 +192,7 @@ const commit = createRoute({
   getParentRoute: () => repo,
   path: '/commit/$oid',
   component: lazyRouteComponent(() => import('./pages/changes/CommitPage.tsx'), 'CommitPage'),
+  staticData: { under: 'Code' },
   validateSearch: (search: Record<string, unknown>): { w?: boolean; parent?: number } => ({
     ...(search.w === true && { w: true }),
     ...(Number.isInteger(search.parent) && { parent: Number(search.parent) }),
@@ -201,6 +202,7 @@ const compare = createRoute({
   getParentRoute: () => repo,
   path: '/compare/$',
   component: lazyRouteComponent(() => import('./pages/changes/ComparePage.tsx'), 'ComparePage'),
+  staticData: { under: 'Branches' },
   validateSearch: (search: Record<string, unknown>): { w?: boolean } =>
     search.w === true ? { w: true } : {},
 })
@@ -214,6 +216,7 @@ const tags = createRoute({
   getParentRoute: () => repo,
   path: '/tags',
   component: lazyRouteComponent(() => import('./pages/changes/refs/TagsPage.tsx'), 'TagsPage'),
+  staticData: { under: 'Branches' },
 })
 const fork = createRoute({
   getParentRoute: () => repo,
@@ -257,6 +260,16 @@ const commits = createRoute({
   path: '/commits/$',
   component: lazyRouteComponent(() => import('./pages/code/CommitsPage.tsx'), 'CommitsPage'),
   loader: async ({ params }) => (await codeLoading()).loadPlace(params),
+})
+
+const search = createRoute({
+  ...codePage,
+  path: '/search',
+  component: lazyRouteComponent(() => import('./pages/code/SearchPage.tsx'), 'SearchPage'),
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...texts('q', 'ref', 'path')(search),
+    ...(search.case === true && { case: true }),
+  }),
 })
 
 // Data and what happens: records, webhooks, activity.
@@ -342,6 +355,7 @@ const routeTree = root.addChildren([
       blob,
       blame,
       commits,
+      search,
       extensions,
       extension,
       promote,

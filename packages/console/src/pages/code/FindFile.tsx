@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { useShortcut } from '../../keys/shortcuts.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -21,6 +21,11 @@ export function FindFile({ at }: FindFileProps) {
   const [open, setOpen] = useState(false)
   useShortcut('t', 'Find a file', () => setOpen(true))
   useCodeSources(at)
+  const navigate = useNavigate()
+  useShortcut('/', 'Search the code', () => {
+    const params = { org: at.org, repo: at.name }
+    void navigate({ to: '/o/$org/$repo/search', params, search: { ref: at.ref } })
+  })
   return (
     <>
       <Button icon="search" onClick={() => setOpen(true)}>
@@ -63,7 +68,14 @@ function Finder({ at, onDone }: FindFileProps & { onDone: () => void }) {
       items={data?.paths ?? []}
       keyOf={(path) => path}
       onChoose={choose}
-      note={data && noteOn(data)}
+      note={
+        <>
+          {data && `${noteOn(data)} `}
+          <Link to="/o/$org/$repo/search" params={{ org: at.org, repo: at.name }} search={{ ref: at.ref }}>
+            Look into the files instead
+          </Link>
+        </>
+      }
     >
       {(path) => (
         <>
@@ -88,5 +100,5 @@ const Path = ({ path }: { path: string }) => {
 function noteOn({ paths, total, truncated }: { paths: string[]; total: number; truncated: boolean }) {
   const all = `${total.toLocaleString('en')} ${total === 1 ? 'file' : 'files'}`
   if (paths.length === 0) return `None of ${all} is called like that.`
-  return truncated || paths.length < total ? `The best of ${all}.` : undefined
+  return truncated || paths.length < total ? `The best of ${all}.` : ''
 }

@@ -42,7 +42,10 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
             <Link to="/o/$org/$repo/daemons" params={params}>
               {count(daemons?.total ?? 0, 'daemon')}
             </Link>
-            {` · ${count(records ?? 0, 'record')}`}
+            {' · '}
+            <Link to="/o/$org/$repo/records" params={params}>
+              {count(records ?? 0, 'record')}
+            </Link>
             {daemons && daemons.quarantined > 0 && (
               <>
                 {' '}
@@ -57,7 +60,13 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
       )}
       <dl>
         <Fact name="Refs">
-          {count(overview.branches, 'branch', 'branches')} · {count(overview.tags, 'tag')}
+          <Link to="/o/$org/$repo/branches" params={params}>
+            {count(overview.branches, 'branch', 'branches')}
+          </Link>
+          {' · '}
+          <Link to="/o/$org/$repo/tags" params={params}>
+            {count(overview.tags, 'tag')}
+          </Link>
         </Fact>
         <Fact name="Size">
           <Bytes of={repo.sizeBytes} />

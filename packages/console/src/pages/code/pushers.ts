@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Actor } from '@trellis/contract'
-import { actorName } from '../../activity/words.ts'
+import { useActorName } from '../../activity/actors.ts'
 import { query } from '../../api/queries.ts'
 
 /** So many of the last pushes are looked at. */
@@ -20,7 +19,7 @@ export function usePushers(org: string, name: string): Map<string, Pusher> {
     ...query(org, (api) => api.events.list, { name, types: ['git.push'], order: 'newest', limit: PUSHES }),
     throwOnError: false,
   })
-  const nameOf = useActorNames(org)
+  const nameOf = useActorName(org)
   const pushers = new Map<string, Pusher>()
   // The oldest of those that moved a ref to a commit brought it.
   for (const { actor, payload } of pushes?.items ?? []) {
@@ -29,13 +28,4 @@ export function usePushers(org: string, name: string): Map<string, Pusher> {
       pushers.set(after, { isAgent: actor.kind === 'agent', name: nameOf(actor) })
   }
   return pushers
-}
-
-function useActorNames(org: string): (actor: Actor) => string {
-  const { data: members } = useQuery({
-    ...query(org, (api) => api.members.list, { orgSlug: org, limit: 100 }),
-    throwOnError: false,
-  })
-  const names = new Map(members?.items.map(({ userId, name, email }) => [userId, name ?? email]))
-  return (actor) => names.get(actor.id) ?? actorName(actor)
 }
