@@ -75,6 +75,7 @@ const FIRST: File[] = [
   },
   { path: 'src/odd #1 100%?.txt', content: 'odd\n' },
   { path: 'src/data.bin', content: Buffer.from([0, 1, 2, 255, 254]) },
+  { path: 'src/large.txt', content: 'a line\n'.repeat(400_000) },
   { path: 'run.sh', mode: '100755', content: '#!/bin/sh\necho hello\n' },
   { path: 'latest', mode: '120000', content: 'docs/guide.md' },
 ]

@@ -27,7 +27,7 @@ export function CommitRow({ commit, pusher, place }: CommitRowProps) {
   return (
     <div className={styles.row}>
       <div className={styles.what}>
-        <p className={styles.summary}>
+        <div className={styles.summary}>
           <Link to="/o/$org/$repo/commit/$oid" params={toCommit}>
             {summary}
           </Link>
@@ -41,7 +41,7 @@ export function CommitRow({ commit, pusher, place }: CommitRowProps) {
               onClick={() => setOpen(!open)}
             />
           )}
-        </p>
+        </div>
         {open && <pre className={styles.body}>{body}</pre>}
         <p className={styles.who}>
           <span title={commit.author.email}>{commit.author.name}</span>
