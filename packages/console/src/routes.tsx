@@ -222,6 +222,7 @@ const fork = createRoute({
   getParentRoute: () => repo,
   path: '/fork',
   component: lazyRouteComponent(() => import('./pages/repository/ForkPage.tsx'), 'ForkPage'),
+  staticData: { under: 'Settings' },
 })
 const repoSettings = createRoute({
   getParentRoute: () => repo,

@@ -20,6 +20,7 @@ export function useOwnSources(): Source[] {
     { id: 'page-home', label: 'Home', icon: 'back', go: '/' },
     { id: 'page-account', label: 'Your account', icon: 'person', go: '/account' },
     { id: 'page-keys', label: 'Keys', icon: 'key', go: '/account/keys' },
+    { id: 'page-new', label: 'New repository', icon: 'plus', go: '/new' },
     { id: 'page-new-org', label: 'New organization', icon: 'plus', go: '/organizations/new' },
     { id: 'page-admin', label: 'This server', icon: 'settings', go: '/admin' },
   ]

@@ -3,6 +3,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import type { Commit } from '@trellis/contract'
 import { query } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
+import { LinkButton } from '../../ui/Button.tsx'
 import { Oid } from '../../ui/Code.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Page } from '../../ui/Page.tsx'
@@ -26,7 +27,16 @@ export function CommitPage() {
   return (
     <Page full title={`${summary} · ${org}/${name}`}>
       <header className={styles.commit}>
-        <h1>{summary}</h1>
+        <div className={styles.head}>
+          <h1>{summary}</h1>
+          <LinkButton
+            icon="folder"
+            to="/o/$org/$repo/tree/$"
+            params={{ org, repo: name, _splat: commit.oid }}
+          >
+            Browse files
+          </LinkButton>
+        </div>
         {body && <pre className={styles.body}>{body}</pre>}
         <div className={styles.facts}>
           <People commit={commit} />

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
@@ -12,6 +12,13 @@ export const NoRepositories = ({ org }: { org: string }) => (
   <EmptyState title={`${org} has no repository yet`}>
     <p>Make one, then push to it. Files in it can become programs that run here.</p>
     <NewRepository org={org} />
+    <p>
+      Is it somewhere else already?{' '}
+      <Link to="/new" search={{ org, way: 'import' }}>
+        Import it
+      </Link>
+      .
+    </p>
   </EmptyState>
 )
 

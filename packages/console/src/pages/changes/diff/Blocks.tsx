@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import styles from './Diff.module.css'
 import { useNear } from './near.ts'
 
@@ -18,11 +18,18 @@ interface BlocksProps<Item> {
 
 /** As many rows as there are, of which those are drawn that are near. The others keep their place. */
 export function Blocks<Item>({ rows, children, target = -1 }: BlocksProps<Item>) {
-  const starts = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, i) => i * BLOCK)
-  return starts.map((start) => (
+  const blocks = useMemo(
+    () =>
+      Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, i) => ({
+        start: i * BLOCK,
+        rows: rows.slice(i * BLOCK, (i + 1) * BLOCK),
+      })),
+    [rows],
+  )
+  return blocks.map(({ start, rows }) => (
     <Block
       key={start}
-      rows={rows.slice(start, start + BLOCK)}
+      rows={rows}
       start={start}
       target={target >= start && target < start + BLOCK ? target - start : undefined}
     >

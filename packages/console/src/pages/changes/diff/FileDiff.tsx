@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { memo, useRef, useState } from 'react'
-import { Button } from '../../../ui/Button.tsx'
+import { Button, LinkButton } from '../../../ui/Button.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Problem } from '../../../ui/Problem.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Tag } from '../../../ui/Status.tsx'
+import { addressOf } from '../../code/addresses.ts'
 import { Counts } from './Counts.tsx'
 import styles from './Diff.module.css'
 import { FileText } from './FileText.tsx'
@@ -47,6 +48,17 @@ export const FileDiff = memo(function FileDiff({ file, ends, commits, pointed }:
         {status !== 'modified' && <Tag>{status}</Tag>}
         {modeChange(file) && <Tag>{modeChange(file)}</Tag>}
         <Counts additions={file.additions} deletions={file.deletions} />
+        {status !== 'deleted' && (
+          <LinkButton
+            kind="quiet"
+            small
+            icon="file"
+            to="/o/$org/$repo/blob/$"
+            params={{ org: ends.org, repo: ends.name, _splat: addressOf(commits.head, path) }}
+            aria-label={`The whole of ${path}`}
+            title="The whole file"
+          />
+        )}
       </header>
       {isOpen && <Body file={file} ends={ends} commits={commits} pointed={pointed} />}
     </section>

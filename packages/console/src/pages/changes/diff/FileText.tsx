@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { Problem } from '../../../ui/Problem.tsx'
 import { Lines } from './Lines.tsx'
+import { useNear } from './near.ts'
 import { useReading } from './options.ts'
 import { CONTEXT, type Hunk, parsePatch, type Range, rangeOf, widen } from './patch.ts'
 import type { LineRange } from './places.ts'
@@ -38,9 +39,11 @@ export function FileText({ file, patch, ends, pointed }: FileTextProps) {
     const sought = isHidden && pointed ? [{ from: pointed.from - CONTEXT, to: pointed.to + CONTEXT + 1 }] : []
     return toRows(widen(hunks, around, [...asked, ...sought]), { view, hasGaps, end: rangeOf(last).to })
   }, [hunks, whole.data, asked, view, hasGaps, isHidden, pointed])
-  const tokens = useTokens(file.path, rows)
+  const frame = useRef<HTMLDivElement>(null)
+  const { isNear } = useNear(frame)
+  const tokens = useTokens(file.path, rows, isNear)
   return (
-    <>
+    <div ref={frame}>
       <Lines
         key={`${view} ${wrap}`}
         path={file.path}
@@ -52,7 +55,7 @@ export function FileText({ file, patch, ends, pointed }: FileTextProps) {
         onExpand={(range) => setAsked([...asked, range])}
       />
       {whole.error && <Problem error={whole.error} onRetry={() => void whole.refetch()} />}
-    </>
+    </div>
   )
 }
 

@@ -1,11 +1,12 @@
-import { type UIEvent, useRef } from 'react'
+import { type UIEvent, useMemo, useRef } from 'react'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Blocks } from './Blocks.tsx'
 import styles from './Diff.module.css'
 import type { Line } from './patch.ts'
 import { hrefOf, type LineRange, useLineLinks, writePlace } from './places.ts'
 import { type Cell, type Gap, nextOf, type Row, rowOf, type View, widthOf } from './rows.ts'
-import { Text, type Tokens } from './Text.tsx'
+import { Text } from './Text.tsx'
+import type { Tokens } from './use-tokens.ts'
 
 export interface LinesProps {
   path: string
@@ -23,6 +24,7 @@ type Side = 'L' | 'R'
 export function Lines(props: LinesProps) {
   const { path, rows, view, wrap, pointed } = props
   const onClick = useLineLinks(path, pointed)
+  const columns = useMemo(() => widthOf(rows) + 2, [rows])
   const target = pointed ? rowOf(rows, { side: pointed.side, line: pointed.from }) : undefined
   const sides: Sides[] = view === 'unified' ? ['line'] : wrap ? ['pair'] : ['L', 'R']
   const frames = useRef<(HTMLElement | null)[]>([])
@@ -35,7 +37,7 @@ export function Lines(props: LinesProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: for the links in it.
     <div
       className={`${styles.lines} ${wrap ? styles.wrapped : ''}`}
-      style={{ '--columns': widthOf(rows) + 2 } as object}
+      style={{ '--columns': columns } as object}
       onClick={onClick}
     >
       {sides.map((side, i) => (
@@ -84,7 +86,7 @@ function Unified({ cell: { line, mark }, path, pointed, tokens }: LinesProps & {
     <div className={`${styles.row} ${styles.unified} ${styles[line.kind]} ${isChosen ? styles.chosen : ''}`}>
       <LineNumber path={path} side="L" line={line.before} />
       <LineNumber path={path} side="R" line={line.after} />
-      <Text line={line} mark={mark} tokens={tokens} />
+      <Text line={line} mark={mark} colours={tokens(line)} />
     </div>
   )
 }
@@ -96,7 +98,7 @@ function Half({ side, cell, path, pointed, tokens }: LinesProps & { side: Side; 
   return (
     <div className={`${styles.row} ${styles.half} ${styles[line.kind]} ${chosen}`}>
       <LineNumber path={path} side={side} line={side === 'L' ? line.before : line.after} />
-      <Text line={line} mark={mark} tokens={tokens} />
+      <Text line={line} mark={mark} colours={tokens(line)} />
     </div>
   )
 }

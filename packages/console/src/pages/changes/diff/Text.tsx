@@ -1,29 +1,22 @@
 import { memo } from 'react'
+import coloured from '../../code/highlight/Coloured.module.css'
+import { type Colours, KINDS } from '../../code/highlight/protocol.ts'
 import styles from './Diff.module.css'
 import type { Line } from './patch.ts'
 import type { Mark } from './rows.ts'
 
-/** A piece of a line and what it is, such as a keyword. */
-export interface Token {
-  length: number
-  kind: string | undefined
-}
-
-/** What is known of lines so far; the text is there before. */
-export type Tokens = ReadonlyMap<Line, readonly Token[]>
-
 interface TextProps {
   line: Line
   mark: Mark | undefined
-  tokens: Tokens
+  /** As far as they are known; the text is there before. */
+  colours: Colours | undefined
 }
 
-export const Text = memo(function Text({ line, mark, tokens }: TextProps) {
-  const pieces = piecesOf(line.text, tokens.get(line), mark)
+export const Text = memo(function Text({ line, mark, colours }: TextProps) {
   return (
     <code className={styles.text}>
-      {pieces.map(({ from, text, kind, isMarked }) => {
-        const classes = [kind && (styles[kind] ?? ''), isMarked && styles.mark].filter(Boolean).join(' ')
+      {piecesOf(line.text, colours, mark).map(({ from, text, kind, isMarked }) => {
+        const classes = [kind && coloured[kind], isMarked && styles.mark].filter(Boolean).join(' ')
         return classes ? (
           <span key={from} className={classes}>
             {text}
@@ -44,13 +37,13 @@ interface Piece {
   isMarked: boolean
 }
 
-/** Where tokens and the mark begin and end, the line is cut. */
-function piecesOf(text: string, tokens: readonly Token[] | undefined, mark: Mark | undefined): Piece[] {
-  if (!tokens && !mark) return [{ from: 0, text, kind: undefined, isMarked: false }]
+/** Where colours and the mark begin and end, the line is cut. */
+function piecesOf(text: string, colours: Colours | undefined, mark: Mark | undefined): Piece[] {
+  if (!colours && !mark) return [{ from: 0, text, kind: undefined, isMarked: false }]
   const pieces: Piece[] = []
   let from = 0
-  for (const { length, kind } of tokens ?? [{ length: text.length, kind: undefined }]) {
-    const end = from + length
+  const take = (length: number, kind: string | undefined) => {
+    const end = Math.min(text.length, from + length)
     for (const cut of [mark?.from, mark?.to, end]) {
       if (cut === undefined || cut <= from || cut > end) continue
       const isMarked = mark !== undefined && from >= mark.from && from < mark.to
@@ -58,5 +51,8 @@ function piecesOf(text: string, tokens: readonly Token[] | undefined, mark: Mark
       from = cut
     }
   }
+  for (let i = 0; i + 1 < (colours?.length ?? 0); i += 2)
+    take(colours?.[i] ?? 0, KINDS[colours?.[i + 1] ?? 0])
+  take(text.length, undefined)
   return pieces
 }

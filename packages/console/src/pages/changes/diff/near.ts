@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useState } from 'react'
 
 /** So far beyond the edges of the window something is drawn already. */
-const AHEAD = '1200px 0px'
+const AHEAD = '800px 0px'
 
 type Tell = (entry: IntersectionObserverEntry) => void
 
@@ -31,7 +31,12 @@ export function useNear(ref: RefObject<Element | null>): { isNear: boolean; heig
     () =>
       ref.current
         ? watch(ref.current, ({ isIntersecting, boundingClientRect }) =>
-            setState({ isNear: isIntersecting, height: boundingClientRect.height }),
+            // Most are told at first what they know: that they are far.
+            setState((known) =>
+              known.isNear === isIntersecting
+                ? known
+                : { isNear: isIntersecting, height: boundingClientRect.height },
+            ),
           )
         : undefined,
     [ref],

@@ -98,7 +98,9 @@ function Row({ branch, most, onDelete }: { branch: Branch; most: number; onDelet
     <tr>
       <td>
         <span className={styles.name}>
-          <code>{branch.name}</code>
+          <Link to="/o/$org/$repo/tree/$" params={{ org, repo: name, _splat: branch.name }}>
+            <code>{branch.name}</code>
+          </Link>
           {isDefault && <Tag>default</Tag>}
         </span>
       </td>

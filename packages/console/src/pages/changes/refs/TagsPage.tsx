@@ -61,7 +61,9 @@ function Row({ tag, onDelete }: { tag: GitRef; onDelete: () => void }) {
   return (
     <div className={styles.tag}>
       <Icon name="tag" />
-      <code>{tag.name}</code>
+      <Link to="/o/$org/$repo/tree/$" params={{ org, repo: name, _splat: tag.name }}>
+        <code>{tag.name}</code>
+      </Link>
       {commit && (
         <>
           <Link
