@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import type { CommitSummary, RepoOverview } from '@trellis/contract'
 import { useRepo } from '../../shell/places.ts'
+import { LinkButton } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { overviewQuery } from './addresses.ts'
@@ -42,6 +43,9 @@ function Front({ overview, head }: { overview: RepoOverview; head: CommitSummary
       <Toolbar
         actions={
           <>
+            <LinkButton to="/o/$org/$repo/fork" params={{ org, repo: name }} icon="branch">
+              Fork
+            </LinkButton>
             <FindFile at={at} />
             <CloneMenu gitRef={at.ref} />
           </>
