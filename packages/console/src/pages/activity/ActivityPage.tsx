@@ -1,5 +1,6 @@
 import { useOrg, useRepo } from '../../shell/places.ts'
 import { Page, PageHeader } from '../../ui/Page.tsx'
+import { Charts } from './Charts.tsx'
 import { EventLog } from './EventLog.tsx'
 
 /** What happened in a repository. */
@@ -11,6 +12,7 @@ export function RepoActivityPage() {
         title="Activity"
         about="Everything that happened here, as it is kept and as webhooks hear of it."
       />
+      <Charts org={org} repo={name} />
       <EventLog org={org} repo={name} />
     </Page>
   )
