@@ -29,8 +29,10 @@ describe('webhooks in the console', { skip: noBrowserHere, timeout: 300_000 }, (
   const facts = (page: Page) => page.locator('dl').first()
 
   it('are made with a picker of events and a secret that is shown once', () =>
-    visit({ as: ana, expects: [400] }, async ({ page, go, checkAxe }) => {
-      await go(base)
+    visit({ as: ana, expects: [400, 404] }, async ({ page, go, checkAxe }) => {
+      await go(`${base}/nothing`)
+      await page.getByRole('heading', { name: 'There is no such webhook' }).waitFor()
+      await page.getByRole('link', { name: 'All webhooks' }).click()
       await page.getByRole('heading', { name: 'No webhook yet' }).waitFor()
       await page.getByRole('link', { name: 'New webhook' }).click()
       await page.getByLabel('Name').fill('ci')

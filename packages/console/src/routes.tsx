@@ -274,48 +274,52 @@ const search = createRoute({
 })
 
 // Data and what happens: records, webhooks, activity.
-const records = createRoute({
+const data = {
   getParentRoute: () => repo,
+  errorComponent: lazyRouteComponent(() => import('./pages/records/DataProblem.tsx'), 'DataProblem'),
+}
+const records = createRoute({
+  ...data,
   path: '/records',
   component: lazyRouteComponent(() => import('./pages/records/CollectionsPage.tsx'), 'CollectionsPage'),
   staticData: { tab: { label: 'Records', key: 'e' } },
 })
 const record = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/records/$record',
   validateSearch: searchOfRows,
   component: lazyRouteComponent(() => import('./pages/records/RecordPage.tsx'), 'RecordPage'),
 })
 const newRow = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/records/$record/new',
   component: lazyRouteComponent(() => import('./pages/records/NewRowPage.tsx'), 'NewRowPage'),
 })
 const row = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/records/$record/$id',
   component: lazyRouteComponent(() => import('./pages/records/RowPage.tsx'), 'RowPage'),
 })
 const webhooks = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/webhooks',
   component: lazyRouteComponent(() => import('./pages/webhooks/WebhooksPage.tsx'), 'WebhooksPage'),
   staticData: { tab: { label: 'Webhooks', key: 'w' } },
 })
 const newWebhook = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   // No webhook has such a name.
   path: '/webhooks/-/new',
   component: lazyRouteComponent(() => import('./pages/webhooks/NewWebhookPage.tsx'), 'NewWebhookPage'),
 })
 const webhook = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/webhooks/$webhook',
   validateSearch: searchOfDeliveries,
   component: lazyRouteComponent(() => import('./pages/webhooks/WebhookPage.tsx'), 'WebhookPage'),
 })
 const delivery = createRoute({
-  getParentRoute: () => repo,
+  ...data,
   path: '/webhooks/$webhook/deliveries/$delivery',
   component: lazyRouteComponent(() => import('./pages/webhooks/DeliveryPage.tsx'), 'DeliveryPage'),
 })

@@ -1,6 +1,6 @@
 import type { RecordSchema } from '@trellis/contract'
 import { useState } from 'react'
-import { refresh, useAction } from '../../api/queries.ts'
+import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -11,8 +11,14 @@ import { useStopped } from './ExportDialog.tsx'
 import styles from './Transfers.module.css'
 import { checkFile, importRows, type LineProblem, lineProblemsIn } from './transfers.ts'
 
+interface ImportDialogProps {
+  schema: RecordSchema
+  /** It may have added rows, also where it stopped half-way. */
+  onClose: () => void
+}
+
 /** Rows from a file of lines. It is gone through before anything is sent, and what is wrong is said line by line. */
-export function ImportDialog({ schema, onClose }: { schema: RecordSchema; onClose: () => void }) {
+export function ImportDialog({ schema, onClose }: ImportDialogProps) {
   const { org, name } = useRepo()
   const [share, setShare] = useState(0)
   const left = useStopped()
@@ -41,11 +47,7 @@ export function ImportDialog({ schema, onClose }: { schema: RecordSchema; onClos
   return (
     <Dialog
       open
-      onClose={() => {
-        // Batches that were added before it stopped stay.
-        void refresh(org, 'records/')
-        onClose()
-      }}
+      onClose={onClose}
       title={`Import rows into ${schema.name}`}
       about="A file with a line of JSON for each row, as an export has them. Only “data” counts: every line becomes a new row with an id of its own."
     >

@@ -112,7 +112,15 @@ function Rows({ collection: { schema, rows: count } }: { collection: RecordColle
         )}
       </div>
       {opened === 'export' && <ExportDialog asked={asked} onClose={() => setOpened(undefined)} />}
-      {opened === 'import' && <ImportDialog schema={schema} onClose={() => setOpened(undefined)} />}
+      {opened === 'import' && (
+        <ImportDialog
+          schema={schema}
+          onClose={() => {
+            setOpened(undefined)
+            added.show()
+          }}
+        />
+      )}
     </Page>
   )
 }

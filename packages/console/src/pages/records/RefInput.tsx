@@ -71,6 +71,14 @@ function LookUp({ record, onChoose }: { record: string; onChoose: (id: string) =
           placeholder={`${named} contains…`}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return
+            // The form around it is not meant.
+            event.preventDefault()
+            event.stopPropagation()
+            const [first] = data?.rows ?? []
+            if (first) onChoose(first.id)
+          }}
           autoFocus
         />
       )}

@@ -62,8 +62,8 @@ export function DeliveryPage() {
       <ActionProblem of={redeliver} />
       <dl className={styles.facts}>
         <dt>Outcome</dt>
-        <dd>
-          <Status kind={outcome.kind}>{outcome.word}</Status> {answerInWords(delivery)}
+        <dd className={styles.outcome}>
+          <Status kind={outcome.kind}>{outcome.word}</Status> <span>{answerInWords(delivery)}</span>
         </dd>
         <dt>Attempts</dt>
         <dd>
@@ -106,8 +106,8 @@ function Request({ delivery, url, contentType }: RequestProps) {
   const headers = [
     ['content-type', contentType],
     ['webhook-id', delivery.id],
-    ['webhook-timestamp', 'when the attempt is made, in seconds'],
-    ['webhook-signature', 'v1, of the three above and the body, for each secret that holds'],
+    ['webhook-timestamp', 'when the attempt was made, in seconds'],
+    ['webhook-signature', 'v1,… of id, timestamp and body, with each secret that signs'],
   ]
   return (
     <Section title="Request">

@@ -65,11 +65,13 @@ function Facts({ webhook }: { webhook: Webhook }) {
   return (
     <dl className={styles.facts}>
       <dt>State</dt>
-      <dd>
-        <Status kind={state.kind}>{state.word}</Status>{' '}
-        {webhook.status === 'orphaned'
-          ? 'The canonical commit no longer declares it, so nothing is delivered.'
-          : !webhook.active && `${reason ?? ''} Nothing is delivered until it is enabled.`}
+      <dd className={styles.outcome}>
+        <Status kind={state.kind}>{state.word}</Status>
+        <span>
+          {webhook.status === 'orphaned'
+            ? 'The canonical commit no longer declares it, so nothing is delivered.'
+            : !webhook.active && `${reason ?? ''} Nothing is delivered until it is enabled.`}
+        </span>
       </dd>
       <dt>URL</dt>
       <dd>

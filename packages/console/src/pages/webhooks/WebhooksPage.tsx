@@ -54,10 +54,7 @@ function Webhooks() {
   const reasons = reasonsIn(disabled.data?.items ?? [])
   return (
     <>
-      <Table
-        label="Webhooks"
-        columns={['Name', { head: 'Hears of', kind: 'wide' }, 'State', 'Last delivery']}
-      >
+      <Table label="Webhooks" columns={['Name', 'Hears of', 'State', 'Last delivery']}>
         {list.items.map((webhook) => (
           <Row
             key={webhook.name}
