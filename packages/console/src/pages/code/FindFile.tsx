@@ -52,7 +52,10 @@ function Finder({ at, onDone }: FindFileProps & { onDone: () => void }) {
   const [text, setText] = useState('')
   const wanted = useDeferredValue(text.trim())
   const navigate = useNavigate()
-  const { data } = useQuery({ ...filesQuery(at, wanted, 50), placeholderData: (before) => before })
+  const { data, isPlaceholderData } = useQuery({
+    ...filesQuery(at, wanted, 50),
+    placeholderData: (before) => before,
+  })
 
   function choose(path: string): void {
     onDone()
@@ -66,6 +69,7 @@ function Finder({ at, onDone }: FindFileProps & { onDone: () => void }) {
       text={text}
       onText={setText}
       items={data?.paths ?? []}
+      isLate={!data || isPlaceholderData || wanted !== text.trim()}
       keyOf={(path) => path}
       onChoose={choose}
       note={

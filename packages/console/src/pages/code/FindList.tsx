@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react'
 import styles from './FindList.module.css'
 
 interface FindListProps<Item> {
@@ -7,6 +7,8 @@ interface FindListProps<Item> {
   text: string
   onText: (text: string) => void
   items: readonly Item[]
+  /** The items fit what was written before: others are on their way. */
+  isLate?: boolean
   keyOf: (item: Item) => string
   onChoose: (item: Item) => void
   children: (item: Item) => ReactNode
@@ -18,15 +20,26 @@ interface FindListProps<Item> {
 
 /** A line to write in, and below it what fits: chosen with the arrows and Enter, or by a click. */
 export function FindList<Item>(props: FindListProps<Item>) {
-  const { label, text, onText, items, keyOf, onChoose, children, between, note } = props
+  const { label, text, onText, items, keyOf, onChoose, children, between, note, isLate = false } = props
   const [at, setAt] = useState(0)
   const id = useId()
   const chosen = Math.min(at, items.length - 1)
+
+  // Whoever is quicker than the answer means the best of what it will bring.
+  const [isEntered, setEntered] = useState(false)
+  const chooseBest = useEffectEvent(() => {
+    setEntered(false)
+    if (items[0]) onChoose(items[0])
+  })
+  useEffect(() => {
+    if (isEntered && !isLate) chooseBest()
+  }, [isEntered, isLate])
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const item = items[chosen]
     if (step) setAt((chosen + step + items.length) % Math.max(1, items.length))
+    else if (event.key === 'Enter' && isLate) setEntered(true)
     else if (event.key === 'Enter' && item) onChoose(item)
     else return
     event.preventDefault()
@@ -49,6 +62,7 @@ export function FindList<Item>(props: FindListProps<Item>) {
         onChange={(event) => {
           onText(event.target.value)
           setAt(0)
+          setEntered(false)
         }}
       />
       {between}
