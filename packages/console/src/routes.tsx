@@ -192,6 +192,7 @@ const commit = createRoute({
   getParentRoute: () => repo,
   path: '/commit/$oid',
   component: lazyRouteComponent(() => import('./pages/changes/CommitPage.tsx'), 'CommitPage'),
+  errorComponent: lazyRouteComponent(() => import('./pages/changes/CommitProblem.tsx'), 'CommitProblem'),
   staticData: { under: 'Code' },
   validateSearch: (search: Record<string, unknown>): { w?: boolean; parent?: number } => ({
     ...(search.w === true && { w: true }),
