@@ -32,7 +32,7 @@ export function RuleDialog({ rule, onClose }: { rule: RefRule | undefined; onClo
     setRefuse(except ? { ...others, [deed]: { except } } : others)
   }
   return (
-    <Dialog open onClose={onClose} title={rule ? 'Change a rule' : 'New rule'} wide>
+    <Dialog open onClose={onClose} title={rule ? 'Change a rule' : 'New rule'}>
       <Form onSubmit={() => set.run(undefined)}>
         <Field
           label="For"
@@ -108,7 +108,7 @@ function Exceptions({ label, except, onChange }: ExceptionsProps) {
       >
         <option value="nobody">to everybody</option>
         <option value="owner">but to owners</option>
-        <option value="admin">but to admins and owners</option>
+        <option value="admin">but to admins</option>
         <option value="member">but to members</option>
       </Select>
       {named.length > 0 && <span className={styles.note}>{`nor to ${named.join(', ')}`}</span>}

@@ -43,7 +43,7 @@ export function Rules() {
                 <span className={styles.note}>{patternWords(rule.pattern)}</span>
               </td>
               <td>
-                <ul>
+                <ul className={styles.refused}>
                   {refusalWords(rule.refuse).map((words) => (
                     <li key={words}>{words}</li>
                   ))}
