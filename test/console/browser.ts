@@ -78,11 +78,11 @@ async function go(page: Page, url: string): Promise<void> {
 }
 
 /** Nothing is on its way any more: neither a page nor a part of one. */
-const settled = (page: Page) =>
+export const settled = (page: Page) =>
   page.locator('[aria-label="Loading the page"], [data-loading]').first().waitFor({ state: 'detached' })
 
 /** A browser gets the session as a cookie, which only the server can sign: it signs in as people do. */
-async function signIn(app: TestApp, context: BrowserContext, { email }: Person): Promise<void> {
+export async function signIn(app: TestApp, context: BrowserContext, { email }: Person): Promise<void> {
   const answer = await fetch(`${app.url}/api/auth/sign-in/email`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -39,7 +39,7 @@ export function Invites() {
           columns={[
             { head: 'Begins with', kind: 'wide' },
             'May',
-            { head: 'Clones taken', kind: 'number' },
+            'Clones taken',
             'Made',
             'Ends',
             { head: 'Actions', kind: 'heard' },
@@ -72,7 +72,7 @@ function Row({ of }: { of: Invite }) {
         <code>{of.idPrefix}…</code>
       </td>
       <td>{of.scope}</td>
-      <td className={styles.number}>
+      <td className={styles.time}>
         {of.revealCount} of {of.maxReveals ?? 'any number'}
       </td>
       <td className={styles.time}>
