@@ -22,6 +22,8 @@ await using world = await populate(app)
 await using browser = await launchBrowser()
 
 const repo = `/${ORG}/${REPO}`
+/** What a page shows last, where that is not its frame. */
+const LATE: Record<string, string> = { file: '[class*=keyword]' }
 const pictures: Record<string, string> = {
   repository: repo,
   file: `${repo}/blob/main/extensions/tasks/index.ts`,
@@ -42,6 +44,7 @@ const page = await context.newPage()
 for (const [name, path] of Object.entries(pictures)) {
   await page.goto(app.url + path)
   await page.getByRole('heading').first().waitFor()
+  if (LATE[name]) await page.locator(LATE[name]).first().waitFor()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await settled(page)

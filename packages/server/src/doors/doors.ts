@@ -178,7 +178,13 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         [`GET ${PROVIDER_PATH}`]: counted(createProviderPage({ ask, auth, baseUrl })),
         [`GET ${auth.codePath}`]: counted(code.get),
         [`POST ${auth.codePath}`]: counted(code.post),
-        ...countedAll(createAccountPages({ ...signingIn, providers: auth.providers })),
+        ...countedAll(
+          createAccountPages({
+            ...signingIn,
+            providers: auth.providers,
+            hasConsole: console !== undefined,
+          }),
+        ),
         'GET /claim': counted(claim.get),
         'POST /claim': counted(claim.post),
         [`GET ${ENTER_PREFIX}*`]: counted(enter.get),

@@ -20,9 +20,7 @@ export function AdminPage() {
     <Page title="This server">
       <PageHeader
         title="This server"
-        about={
-          data && 'What is here is looked at. To change something there are the commands of npm run admin.'
-        }
+        about={data && 'This page only shows. To change something there are the commands of npm run admin.'}
       />
       {error ? (
         <EmptyState title="This is not yours to see">

@@ -23,7 +23,7 @@ export function Users({ total }: { total: number }) {
               <td>
                 <TwoLines below={user.email}>{user.name}</TwoLines>
               </td>
-              <td>{user.emailVerified ? 'verified' : 'not verified'}</td>
+              <td className={styles.time}>{user.emailVerified ? 'verified' : 'not verified'}</td>
               <td className={styles.time}>
                 <TimeAgo at={user.createdAt} />
               </td>

@@ -11,28 +11,19 @@ const POLICY = [
 /** For those whose script asks for something: nobody but us. */
 const ASKING_POLICY = `${POLICY}; connect-src 'self'`
 
-/** Of a person's account. The console has the first three, in the same clothes. */
-const ACCOUNT_TABS = {
-  '/account': 'Profile',
-  '/account/keys': 'Keys',
-  '/account/agents': 'Agents',
-  '/account/sessions': 'Sessions',
-  '/account/security': 'Security',
-}
-
 interface Page {
   title: string
   body: Html
   /** The path of a script. Whatever can be done without it is. */
   script?: string
-  /** Of a person's account: the tabs of those are above it. */
-  tab?: keyof typeof ACCOUNT_TABS
+  /** Of a person's account: the tabs of those above it, by their paths, and which of them it is. */
+  tabs?: { all: Readonly<Record<string, string>>; current: string }
 }
 
 export function sendPage(
   exchange: Exchange,
   status: number,
-  { title, body, script, tab }: Page,
+  { title, body, script, tabs }: Page,
   headers?: OutgoingHttpHeaders,
 ): void {
   const page = html`<!doctype html>
@@ -49,8 +40,8 @@ ${script ? html`<script type="module" src="${script}"></script>` : ''}
 </head>
 <body>
 <header class="bar"><a href="/" aria-label="Trellis, home">${mark}</a></header>
-${tab ? accountHead(tab) : ''}
-<main${tab ? html` class="wide"` : ''}>
+${tabs ? accountHead(tabs) : ''}
+<main${tabs ? html` class="wide"` : ''}>
 <h1>${title}</h1>
 ${body}
 </main>
@@ -66,9 +57,12 @@ ${body}
   })
 }
 
-const accountHead = (current: string): Html => html`<nav class="head" aria-label="Account">
+const accountHead = ({
+  all,
+  current,
+}: NonNullable<Page['tabs']>): Html => html`<nav class="head" aria-label="Account">
 <p>Your account</p>
-<div>${Object.entries(ACCOUNT_TABS).map(
+<div>${Object.entries(all).map(
   ([path, label]) =>
     html`<a href="${path}"${path === current ? html` aria-current="page"` : ''}>${label}</a>`,
 )}</div>

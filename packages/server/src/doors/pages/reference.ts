@@ -23,7 +23,9 @@ export function referencePage(document: OpenApiDocument): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} API ${version}</title>
+<link rel="icon" type="image/svg+xml" href="/icon.svg">
 <link rel="stylesheet" href="/reference.css">
+<script src="/theme.js"></script>
 <script type="module" src="${REFERENCE_SCRIPT}"></script>
 </head>
 <body>

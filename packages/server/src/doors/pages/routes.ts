@@ -27,7 +27,7 @@ interface PageRoutesDeps {
 }
 
 const REFERENCE_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' }
 
@@ -69,7 +69,7 @@ export function createPageRoutes(deps: PageRoutesDeps): Routes {
     'GET /theme.js': console?.theme ?? part('text/javascript', ''),
     'GET /icon.svg': (exchange) =>
       send(exchange, 200, 'image/svg+xml', icon, { 'cache-control': 'public, max-age=86400' }),
-    'GET /reference.css': part('text/css', referenceCss),
+    'GET /reference.css': part('text/css', `${console?.fonts ?? ''}${referenceCss}`),
     [`GET ${PASSKEY_SCRIPT}`]: part('text/javascript', passkeyScript),
     [`GET ${REFERENCE_SCRIPT}`]: part('text/javascript', referenceScript),
   }

@@ -7,7 +7,7 @@ import { loginPath } from '../login.ts'
 import { PASSKEY_SCRIPT } from '../passkey-script.ts'
 import { problemOf } from '../provider-links.ts'
 import { begunIn, codeList, setUp, twoFactorSection } from './two-factor.ts'
-import { type AccountPagesDeps, SECURITY_PATH, sessionOf } from './visitor.ts'
+import { type AccountPagesDeps, SECURITY_PATH, sessionOf, tabsAt } from './visitor.ts'
 import { type Account, type Offered, passwordSection, providersSection } from './ways-in.ts'
 
 interface SecurityPageDeps extends AccountPagesDeps {
@@ -39,7 +39,7 @@ export function createSecurityPage(deps: SecurityPageDeps) {
       problem ? 400 : 200,
       {
         title: TITLE,
-        tab: SECURITY_PATH,
+        tabs: tabsAt(SECURITY_PATH, deps),
         ...(passkeys && { script: PASSKEY_SCRIPT }),
         body: html`${problemNote(problem)}
 ${new URLSearchParams(exchange.query).has(CHANGED) ? html`<p class="done" role="status">Your password is changed. Wherever else you were signed in, you are signed out.</p>` : ''}
@@ -62,7 +62,7 @@ ${providersSection(field, providers, accounts)}`,
     sendPage(
       exchange,
       problem ? 400 : 200,
-      { title, tab: SECURITY_PATH, body: html`${problemNote(problem)}${body(field)}` },
+      { title, tabs: tabsAt(SECURITY_PATH, deps), body: html`${problemNote(problem)}${body(field)}` },
       headers,
     )
   }

@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { type Html, html } from '../html.ts'
 import { readable, redirect, sendPage } from '../layout.ts'
-import { type AccountPagesDeps, SESSIONS_PATH, sessionOf } from './visitor.ts'
+import { type AccountPagesDeps, SESSIONS_PATH, sessionOf, tabsAt } from './visitor.ts'
 
 /** As better-auth lists it: the id stands where the token would. */
 interface Session {
@@ -14,7 +14,7 @@ interface Session {
 }
 
 /** Where somebody is signed in, with a button to end each. */
-export function createSessionsPage({ ask, authenticate, forms }: AccountPagesDeps) {
+export function createSessionsPage({ ask, authenticate, forms, hasConsole }: AccountPagesDeps) {
   return {
     async get(exchange: Exchange): Promise<void> {
       const current = await sessionOf(exchange, authenticate)
@@ -31,7 +31,7 @@ export function createSessionsPage({ ask, authenticate, forms }: AccountPagesDep
         200,
         {
           title: 'Where you are signed in',
-          tab: SESSIONS_PATH,
+          tabs: tabsAt(SESSIONS_PATH, { hasConsole }),
           body: html`<ul class="rows">${newestFirst.map((session) => {
             const name = nameOf(session.userAgent)
             const id = html`<input type="hidden" name="id" value="${session.id}">`
