@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { isApiError } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { listenForShortcuts } from './keys/shortcuts.ts'
-import { router } from './routes.tsx'
+import { router } from './routes/router.tsx'
 
 const place = document.getElementById('root')
 if (!place) throw new Error('index.html has no place for the console')

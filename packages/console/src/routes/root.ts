@@ -1,0 +1,52 @@
+import { createRootRouteWithContext, createRoute } from '@tanstack/react-router'
+import { isApiError } from '../api/errors.ts'
+import { queryClient } from '../api/queries.ts'
+import { organizationsQuery, personQuery, selfQuery } from '../api/session.ts'
+import { OrgLayout, RepoLayout } from '../shell/Layouts.tsx'
+import { orgQuery, repoQuery } from '../shell/places.ts'
+import { Shell } from '../shell/Shell.tsx'
+
+// What pages are below. To the router an organization is at /o/{org}; people see /{org} (shell/rewrite.ts).
+
+export const root = createRootRouteWithContext()({ component: Shell, loader: loadShell })
+
+// /{org}/…
+export const org = createRoute({ getParentRoute: () => root, path: '/o/$org' })
+
+/** Its own pages, beside those of its repositories. */
+export const orgPages = createRoute({
+  getParentRoute: () => org,
+  id: 'pages',
+  component: OrgLayout,
+  loader: ({ params }: { params: { org: string } }) => queryClient.ensureQueryData(orgQuery(params.org)),
+})
+
+// /{org}/{repo}/…
+export const repo = createRoute({
+  getParentRoute: () => org,
+  path: '/$repo',
+  component: RepoLayout,
+  loader: ({ params }) => queryClient.ensureQueryData(repoQuery(params.org, params.repo)),
+})
+
+/** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
+async function loadShell(): Promise<void> {
+  const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
+    queryClient.ensureQueryData(options as never),
+  )
+  await Promise.all(known).catch((error) => {
+    if (isApiError(error, 'UNAUTHENTICATED')) return new Promise(() => {})
+    throw error
+  })
+}
+
+/** Of a query these are known, as texts; whatever else stands there is nobody's. */
+export function texts<Name extends string>(...names: Name[]) {
+  return (search: Record<string, unknown>): { [N in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name]
+        return value === undefined || value === '' ? [] : [[name, String(value)]]
+      }),
+    ) as { [N in Name]?: string }
+}
