@@ -222,7 +222,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
     }))
 
   it('tells the history of a branch and of a file', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana, timezoneId: 'UTC' }, async ({ page, go, checkAxe }) => {
       await go(`${at}/commits/feature/deep/work`)
       const list = page.getByRole('list', { name: 'Commits' })
       await list.getByText('Say hello louder').waitFor()
