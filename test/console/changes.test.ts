@@ -5,8 +5,8 @@ import type { Person } from '@trellis/server/testing'
 import { noBrowserHere, useConsole } from './browser.ts'
 
 /**
- * No task of the page may hold the browser longer while somebody reads a large diff: on a machine with nothing else to do
- * it is a fiftieth of this, but tests run beside many others.
+ * No task of the page may hold the browser longer while somebody reads a large diff. It takes far less where the machine
+ * has nothing else to do, but tests run beside many others.
  */
 const LONGEST_TASK_MS = 8_000
 const LARGE = 20_000
