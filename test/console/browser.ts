@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { createSqlite, type Person, type TestApp, useApp } from '@trellis/server/testing'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { launchBrowser } from '../access/browser.ts'
+import { until } from '../git/harness.ts'
 
 export { noBrowserHere } from '../access/browser.ts'
 
@@ -70,6 +71,13 @@ export function useConsole(env: Record<string, string> = {}): {
     },
   }
 }
+
+/** Presses a key until it shows something: a page may be drawn a moment before it listens. */
+export const press = (page: Page, key: string, shown: Locator): Promise<void> =>
+  until(`${key} shows something`, async () => {
+    await page.keyboard.press(key)
+    return shown.isVisible()
+  })
 
 async function go(page: Page, url: string): Promise<void> {
   await page.goto(url)

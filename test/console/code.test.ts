@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
 import type { Locator, Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, press, useConsole } from './browser.ts'
 import { pushWidgets } from './code-fixture.ts'
 
 /** Of work in one piece. Alone it takes a tenth of this: the machine has other work, and the clock goes on. */
@@ -116,8 +116,10 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
         app.url + (await page.getByRole('link', { name: 'Raw' }).getAttribute('href')),
       )
       assert.match(await raw.text(), /^export function hello/)
-      await page.keyboard.press('y')
-      await page.waitForURL(`${app.url}${at}/blob/${head}/src/hello.ts#L1-L3`)
+      await until(async () => {
+        await page.keyboard.press('y')
+        return page.url() === `${app.url}${at}/blob/${head}/src/hello.ts#L1-L3`
+      })
       await go(`${at}/blob/main/src/data.bin`)
       await page.getByText('This is no text').waitFor()
       await checkDownload(page.getByRole('link', { name: 'Download' }), /^data\.bin$/)
@@ -141,9 +143,11 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await go(`${at}/blob/main/src/long.ts#L15000-L15002`)
       await page.locator('[data-marked][data-line="15000"]').waitFor()
       for (const line of ['19990', '450']) {
-        await page.keyboard.press('l')
-        await page.getByRole('textbox', { name: 'Line' }).fill(line)
+        const wanted = page.getByRole('textbox', { name: 'Line' })
+        await press(page, 'l', wanted)
+        await wanted.fill(line)
         await page.keyboard.press('Enter')
+        await wanted.waitFor({ state: 'hidden' })
         await page.locator(`[data-marked][data-line="${line}"]`).waitFor()
       }
       // Colours go on from one piece of the text to the next.
@@ -171,8 +175,8 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
   it('finds files by parts of their names, from the page and from the palette', () =>
     visit({ as: ana }, async ({ page, go }) => {
       await go(`${at}/tree/feature/deep/work/src`)
-      await page.keyboard.press('t')
       const finder = page.getByRole('dialog', { name: 'Find a file' })
+      await press(page, 't', finder)
       await finder.getByRole('combobox').fill('gui')
       // Before it has been found.
       await page.keyboard.press('Enter')
@@ -184,9 +188,10 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await palette.getByRole('option', { name: 'release/1.0' }).click()
       await page.waitForURL(`${app.url}${at}/tree/release/1.0`)
       await page.getByRole('link', { name: 'img' }).waitFor()
-      await page.keyboard.press('j')
-      await page.keyboard.press('j')
-      assert.equal(await page.evaluate('document.activeElement.textContent'), 'img')
+      await until(async () => {
+        await page.keyboard.press('j')
+        return (await page.evaluate('document.activeElement.textContent')) === 'img'
+      })
       const tab = page.getByRole('navigation', { name: 'Repository' }).getByRole('link', { name: 'Code' })
       assert.equal(await tab.getAttribute('aria-current'), 'page')
     }))
@@ -194,7 +199,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
   it('finds words in files, with the question in the address', () =>
     visit({ as: ana }, async ({ page, go, checkAxe }) => {
       await go(`${at}/tree/feature/deep/work`)
-      await page.keyboard.press('/')
+      await press(page, '/', page.getByRole('searchbox'))
       await page.getByRole('searchbox').fill('RETURN `hello')
       await page.keyboard.press('Enter')
       await page.getByRole('link', { name: 'return `HELLO' }).waitFor()
