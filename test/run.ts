@@ -15,6 +15,8 @@ import { globalSetup as startCluster, globalTeardown as stopCluster } from './po
 
 /** The long ones first, so that the last to end is not one of them. */
 const EVERYTHING = ['test/**/*.test.ts', 'packages/**/*.test.ts']
+/** The pages of the console in a browser take four minutes more: `npm run test:console`. */
+const APART = 'test/console/pages/**'
 /**
  * To load the server takes most of a second of CPU, and to get warm more, so files share a process: many of those beside
  * the code, and fewer of those that take long, so that the work is spread to the end.
@@ -32,7 +34,8 @@ const interrupted = new AbortController()
 async function groups(patterns: string[]): Promise<string[][]> {
   const made: string[][] = []
   for (const pattern of patterns) {
-    const files = (await Array.fromAsync(glob(pattern, { cwd: root }))).toSorted()
+    const exclude = patterns === EVERYTHING ? [APART] : []
+    const files = (await Array.fromAsync(glob(pattern, { cwd: root, exclude }))).toSorted()
     if (files.length === 0) throw new Error(`No test file is ${pattern}`)
     made.push(...files.filter((file) => ALONE.includes(file)).map((file) => [file]))
     const shared = files.filter((file) => !ALONE.includes(file))

@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test'
 import { filesOf, type Person, type RunsWorld, worldOf } from '@trellis/server/testing'
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 const LINES = 50_000
 /** Generous: machines that test have other things to do. */

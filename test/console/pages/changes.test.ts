@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 /**
  * No task of the page may hold the browser longer while somebody reads a large diff. It takes far less where the machine

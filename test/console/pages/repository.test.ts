@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Person } from '@trellis/server/testing'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 describe('branches, tags and settings in the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
   // It imports from itself.

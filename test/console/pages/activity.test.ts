@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { TrellisClient } from '@trellis/contract/client'
 import { type Person, worldOf } from '@trellis/server/testing'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 const name = 'widgets'
 const declares = {

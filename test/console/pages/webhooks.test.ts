@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import type { TrellisClient } from '@trellis/contract/client'
 import { answerWith, type Person, useReceiver } from '@trellis/server/testing'
 import type { Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 const name = 'widgets'
 

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test'
 import type { TrellisClient } from '@trellis/contract/client'
 import { type Person, worldOf } from '@trellis/server/testing'
 import type { Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 const name = 'widgets'
 const record = 'task'

@@ -1,7 +1,7 @@
 // A repository with something of everything that can be looked at.
 
 import type { TestApp } from '@trellis/server/testing'
-import { createClient, createSandbox } from '../git/client.ts'
+import { createClient, createSandbox } from '../../git/client.ts'
 
 /** What a README must not be able to do, beside what it should. */
 const README = `# Widgets

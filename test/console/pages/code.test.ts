@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
 import type { Locator, Page } from 'playwright-core'
-import { noBrowserHere, press, useConsole } from './browser.ts'
+import { noBrowserHere, press, useConsole } from '../browser.ts'
 import { pushWidgets } from './code-fixture.ts'
 
 /** Of work in one piece. Alone it takes a tenth of this: the machine has other work, and the clock goes on. */
