@@ -246,7 +246,10 @@ function upgrade(fixture: Fixture): void {
     await reader.fails('push', hello, 'HEAD:other')
   })
 
-  it('clears away what is old and nothing else', async () => {
+  // To prune starts git over and over, and what it does depends on packs, which are the same beside either database.
+  it('clears away what is old and nothing else', {
+    skip: !ranForLong && manifest.database === 'postgres',
+  }, async () => {
     old.app.pass(2 * HOUR_MS)
     for (const work of BACKGROUND) await old.app.background.run(work)
     // Long enough for what refs have left, and then for the packs it was in.

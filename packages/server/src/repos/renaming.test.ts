@@ -152,22 +152,22 @@ onEachDatabase('what was renamed', (create) => {
       orgKey = (await app.client(founder.token, 'old').keys.create({ name: 'key' })).secret
       await app.client(orgKey).repos.create({ name: 'kept' })
       await reslug('old', 'middle')
-      await reslug('middle', 'new')
+      await reslug('middle', 'latest')
     })
 
     it('answers at all the slugs it had', async () => {
-      for (const slug of ['old', 'middle', 'new'])
+      for (const slug of ['old', 'middle', 'latest'])
         for (const token of [founder.token, orgKey]) {
-          assert.equal((await who(slug, token)).body.slug, 'new')
-          assert.equal((await acting(slug, token)).body.items[0].remote, `${app.url}/git/new/kept.git`)
+          assert.equal((await who(slug, token)).body.slug, 'latest')
+          assert.equal((await acting(slug, token)).body.items[0].remote, `${app.url}/git/latest/kept.git`)
         }
-      assert.equal((await reslug('old', 'newer')).slug, 'newer')
-      await reslug('newer', 'new')
+      assert.equal((await reslug('old', 'later')).slug, 'later')
+      await reslug('later', 'latest')
     })
 
     it('tells those who are not in it nothing', async () => {
       const outsider = await app.signUp('nobody')
-      for (const slug of ['old', 'new', 'never']) {
+      for (const slug of ['old', 'latest', 'never']) {
         assertForbidden(await who(slug, outsider.token), 'not_a_member')
         assertForbidden(await acting(slug, outsider.token), 'not_a_member')
         assertForbidden(await acting(slug, app.ownerKey ?? ''), 'not_a_member')
@@ -182,7 +182,7 @@ onEachDatabase('what was renamed', (create) => {
         assertForbidden(await who('old', token), 'not_a_member')
         assertForbidden(await acting('old', token), 'not_a_member')
       }
-      assert.equal((await who('middle')).body.slug, 'new')
+      assert.equal((await who('middle')).body.slug, 'latest')
       // It does not come back when that one goes.
       await app.client(taker.token).orgs.delete({ orgSlug: 'old' })
       assertForbidden(await who('old'), 'not_a_member')
