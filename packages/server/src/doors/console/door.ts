@@ -2,7 +2,7 @@ import { RESERVED_SLUGS } from '@trellis/contract'
 import type { Route } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { notFound } from '../http/failure.ts'
-import { type ConsoleFile, readConsole } from './files.ts'
+import { type ConsoleFile, openFiles } from './files.ts'
 import { fontFaces } from './fonts.ts'
 
 /** Scripts, styles, fonts and answers of our own, and nothing from anywhere else. */
@@ -30,12 +30,13 @@ export interface Console {
 
 /** The console as it has been built into a directory; undefined where it has not. */
 export async function openConsole(directory: string): Promise<Console | undefined> {
-  const files = await readConsole(directory)
-  const index = files.get(INDEX)
+  const files = await openFiles(directory)
+  // At once: what it names is what has just been listed.
+  const index = await files.find(INDEX)
   if (!index) return undefined
   return {
     isVisit,
-    fonts: fontFaces(files),
+    fonts: fontFaces(files.paths),
     theme: (exchange) => sendKnown(exchange, THEME),
     asset: (exchange) => sendKnown(exchange, exchange.path),
     page(exchange) {
@@ -46,8 +47,8 @@ export async function openConsole(directory: string): Promise<Console | undefine
     },
   }
 
-  function sendKnown(exchange: Exchange, path: string): void {
-    const file = files.get(path)
+  async function sendKnown(exchange: Exchange, path: string): Promise<void> {
+    const file = await files.find(path)
     if (!file) throw notFound()
     sendFile(exchange, file)
   }

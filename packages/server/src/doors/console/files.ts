@@ -28,30 +28,59 @@ const LASTING = /^\/assets\/.+-[\w-]{8}\.\w+$/
 /** Beside this package, where the build puts it. */
 export const CONSOLE_DIRECTORY: string = join(import.meta.dirname, '../../../../console/dist')
 
-/**
- * Reads the whole console, which is a few megabytes, so that no path of a request ever becomes one of a file. By the
- * path it is served at; empty where it has not been built.
- */
-export async function readConsole(directory: string): Promise<ReadonlyMap<string, ConsoleFile>> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
-  const names = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
-  const known = new Set(names)
-  const read = (name: string) => readFile(join(directory, name))
-  const files = new Map<string, ConsoleFile>()
-  for (const name of names) {
-    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
-    if (!type) continue
-    const plain = await read(name)
-    files.set(`/${name}`, {
-      type,
-      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-      isLasting: LASTING.test(`/${name}`),
-      plain,
-      ...(known.has(`${name}.br`) && { br: await read(`${name}.br`) }),
-      ...(known.has(`${name}.gz`) && { gzip: await read(`${name}.gz`) }),
-    })
-  }
-  return files
+export interface ConsoleFiles {
+  /** The paths they are served at. */
+  paths: ReadonlySet<string>
+  /** Undefined for what is not of the console. */
+  find(path: string): Promise<ConsoleFile | undefined>
 }
+
+/**
+ * The console as it is in a directory, empty where it has not been built. What there is is listed once, so that no path of
+ * a request ever becomes one of a file; each is read when it is first asked for, and kept.
+ */
+export async function openFiles(directory: string): Promise<ConsoleFiles> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+  const known = new Set(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => `/${relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/')}`),
+  )
+  const paths = new Set([...known].filter((path) => typeOf(path) !== undefined))
+  const kept = new Map<string, Promise<ConsoleFile>>()
+
+  async function read(path: string): Promise<ConsoleFile> {
+    const bytesOf = (name: string) => readFile(join(directory, name))
+    const [plain, br, gzip] = await Promise.all([
+      bytesOf(path),
+      known.has(`${path}.br`) ? bytesOf(`${path}.br`) : undefined,
+      known.has(`${path}.gz`) ? bytesOf(`${path}.gz`) : undefined,
+    ])
+    return {
+      type: typeOf(path) ?? '',
+      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      isLasting: LASTING.test(path),
+      plain,
+      ...(br && { br }),
+      ...(gzip && { gzip }),
+    }
+  }
+
+  return {
+    paths,
+    async find(path) {
+      if (!paths.has(path)) return undefined
+      const file = kept.get(path) ?? read(path)
+      kept.set(path, file)
+      try {
+        return await file
+      } catch {
+        // The console has been built anew since, and this is not of it any more.
+        kept.delete(path)
+        return undefined
+      }
+    },
+  }
+}
+
+const typeOf = (path: string): string | undefined => TYPES[path.slice(path.lastIndexOf('.') + 1)]
