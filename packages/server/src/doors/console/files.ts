@@ -28,7 +28,7 @@ const LASTING = /^\/assets\/.+-[\w-]{8}\.\w+$/
 /** Beside this package, where the build puts it. */
 export const CONSOLE_DIRECTORY: string = join(import.meta.dirname, '../../../../console/dist')
 
-export interface ConsoleFiles {
+interface ConsoleFiles {
   /** The paths they are served at. */
   paths: ReadonlySet<string>
   /** Undefined for what is not of the console. */

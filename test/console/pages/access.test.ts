@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Person } from '@trellis/server/testing'
 import type { Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, useConsole } from '../browser.ts'
 
 const PASSWORD = 'correct horse battery'
 
