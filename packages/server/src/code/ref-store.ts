@@ -188,29 +188,15 @@ export async function countRefs(q: Db, repoId: string): Promise<number> {
   return Number(counted?.count ?? 0)
 }
 
-/** Gives a new repository all refs of another, which must be locked. */
-export async function copyRefs(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
-  for (let after: RefName | undefined = '' as RefName; after !== undefined; ) {
-    after = await copyRefsAfter(tx, fromRepoId, toRepoId, after)
-    await setImmediate()
-  }
-}
-
-/** Gives the last name that was copied; undefined when there may be no more. */
-async function copyRefsAfter(
-  tx: Tx,
-  fromRepoId: string,
-  toRepoId: string,
-  after: RefName,
-): Promise<RefName | undefined> {
-  const copied = await tx
+const copySomeRefs = prepared((db: Db, { from, to, after }: { from: string; to: string; after: RefName }) =>
+  db
     .insertInto('git_refs')
     .columns(['repo_id', 'name', 'oid', 'peeled'])
     .expression((eb) =>
       eb
         .selectFrom('git_refs')
-        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'name', 'oid', 'peeled'])
-        .where('repo_id', '=', fromRepoId)
+        .select((ref) => [ref.val(to).as('repo_id'), 'name', 'oid', 'peeled'])
+        .where('repo_id', '=', from)
         .where('name', '>', after)
         // What the server keeps below refs/trellis/ says something of the parent alone.
         .where((where) =>
@@ -222,11 +208,18 @@ async function copyRefsAfter(
         .orderBy('name')
         .limit(BATCH),
     )
-    .returning('name')
-    .execute()
-  if (copied.length < BATCH) return undefined
-  // In no order that could be relied on.
-  return copied.map(({ name }) => name).reduce((a, b) => (compareNames(a, b) > 0 ? a : b))
+    .returning('name'),
+)
+
+/** Gives a new repository all refs of another, which must be locked. */
+export async function copyRefs(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
+  for (let after = '' as RefName; ; ) {
+    const copied = await copySomeRefs(tx, { from: fromRepoId, to: toRepoId, after })
+    if (copied.length < BATCH) return
+    // In no order that could be relied on.
+    after = copied.map(({ name }) => name).reduce((a, b) => (compareNames(a, b) > 0 ? a : b))
+    await setImmediate()
+  }
 }
 
 /** Of a repository that is being deleted. */

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import { remembered } from '../db/prepared.ts'
+import { prepared, preparedChange, remembered } from '../db/prepared.ts'
 import type { Oid } from '../git/names.ts'
 import type { PackDamage, PackInfo } from '../git/packs/pack-store.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
@@ -62,28 +62,34 @@ export async function insertPack(
   await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
 }
 
-/** Gives a new repository all packs of another, which must be locked. */
-export async function copyPacks(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
-  await tx
+const copyAllPacks = preparedChange((db: Db, { from, to }: { from: string; to: string }) =>
+  db
     .insertInto('repo_packs')
     .columns(['repo_id', 'pack_id'])
     .expression((eb) =>
       eb
         .selectFrom('repo_packs')
-        .select((ref) => [ref.val(toRepoId).as('repo_id'), 'pack_id'])
-        .where('repo_id', '=', fromRepoId),
-    )
-    .execute()
+        .select((ref) => [ref.val(to).as('repo_id'), 'pack_id'])
+        .where('repo_id', '=', from),
+    ),
+)
+
+/** Gives a new repository all packs of another, which must be locked. */
+export async function copyPacks(tx: Tx, fromRepoId: string, toRepoId: string): Promise<void> {
+  await copyAllPacks(tx, { from: fromRepoId, to: toRepoId })
 }
 
-export async function sumPacks(q: Db, repoId: string): Promise<number> {
-  const { bytes } = await q
+const sumOf = prepared((q: Db, { repoId }: { repoId: string }) =>
+  q
     .selectFrom('repo_packs')
     .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('packs.bytes'), eb.lit(0)).as('bytes'))
-    .where('repo_packs.repo_id', '=', repoId)
-    .executeTakeFirstOrThrow()
-  return Number(bytes)
+    .select((eb) => eb.fn.sum<number | string | null>('packs.bytes').as('bytes'))
+    .where('repo_packs.repo_id', '=', repoId),
+)
+
+export async function sumPacks(q: Db, repoId: string): Promise<number> {
+  const [sum] = await sumOf(q, { repoId })
+  return Number(sum?.bytes ?? 0)
 }
 
 /** Lists one pack in place of others. False when they are not all listed any more: somebody else was quicker. */

@@ -186,6 +186,7 @@ export function createReposService(deps: ReposDeps) {
 
     /** What the packs it lists have together now, of a repository that was locked for it. */
     async setSizeIn(tx: Tx, { id, org_id, size_bytes }: store.RepoRow, bytes: number): Promise<void> {
+      if (bytes === size_bytes) return
       await orgs.addBytesIn(tx, org_id, bytes - size_bytes)
       await store.setSize(tx, id, bytes)
     },
