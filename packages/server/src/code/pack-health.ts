@@ -80,7 +80,7 @@ export function createPackHealth({ database, packs, register, clock, log }: Pack
     namesOf,
 
     /** Throws when a pack is known to be damaged: what git made of it might be wrong. */
-    requireSound(repo: RepoRow, listed: readonly store.PackRow[]): void {
+    requireSound(repo: RepoRow, listed: readonly store.PackState[]): void {
       const bad = listed.find(({ damage }) => damage !== null)
       if (bad) throw damaged(repo, new Error(`pack ${bad.id} is damaged: ${bad.damage}`))
     },

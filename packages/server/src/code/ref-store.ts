@@ -142,6 +142,22 @@ const putRefs = preparedInsert<Schema, 'git_refs'>('git_refs', (insert) =>
   ),
 )
 
+async function oidsOf(tx: Tx, repoId: string, names: readonly RefName[]): Promise<ReadonlyMap<RefName, Oid>> {
+  const [only] = names
+  // Most moves are of one ref.
+  if (only && names.length === 1) {
+    const ref = await findRef(tx, repoId, only)
+    return new Map(ref && [[ref.name, ref.oid]])
+  }
+  const there = await tx
+    .selectFrom('git_refs')
+    .select(['name', 'oid'])
+    .where('repo_id', '=', repoId)
+    .where('name', 'in', names)
+    .execute()
+  return new Map(there.map(({ name, oid }) => [name, oid]))
+}
+
 /** Moves and deletes refs, and gives the names of those that were at `before`. The repository must be locked. */
 export async function moveRefs(
   tx: Tx,
@@ -150,17 +166,11 @@ export async function moveRefs(
 ): Promise<ReadonlySet<RefName>> {
   const moved = new Set<RefName>()
   for (const batch of batchesOf(moves)) {
-    const there = await tx
-      .selectFrom('git_refs')
-      .select(['name', 'oid'])
-      .where('repo_id', '=', repoId)
-      .where(
-        'name',
-        'in',
-        batch.map(({ name }) => name),
-      )
-      .execute()
-    const current = new Map(there.map(({ name, oid }) => [name, oid]))
+    const current = await oidsOf(
+      tx,
+      repoId,
+      batch.map(({ name }) => name),
+    )
     const fitting = batch.filter(({ name, before }) => current.get(name) === before)
     const gone = fitting.filter(({ after }) => after === null).map(({ name }) => name)
     const kept = fitting.flatMap(({ name, after, peeled }) => (after ? [{ name, oid: after, peeled }] : []))

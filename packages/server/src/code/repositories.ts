@@ -43,10 +43,9 @@ export function createRepositories(deps: RepositoriesDeps) {
 
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
   async function packIds(repo: RepoRow): Promise<string[]> {
-    const listed = await store.listPacks(db, repo.id)
+    const listed = await store.listPackStates(db, repo.id)
     health.requireSound(repo, listed)
-    // Most who read want what has come last.
-    return listed.toSorted((a, b) => b.created_at - a.created_at).map(({ id }) => id)
+    return listed.map(({ id }) => id)
   }
 
   const contents = async (repo: RepoRow) => ({
@@ -144,7 +143,7 @@ export function createRepositories(deps: RepositoriesDeps) {
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {
-      health.requireSound(repo, await store.listPacks(db, repo.id))
+      health.requireSound(repo, await store.listPackStates(db, repo.id))
     },
 
     /** What to throw of an error that happened under a lease. */

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import { prepared, preparedChange, remembered } from '../db/prepared.ts'
+import { prepared, preparedChange, preparedInsert, remembered } from '../db/prepared.ts'
 import type { Oid } from '../git/names.ts'
 import type { PackDamage, PackInfo } from '../git/packs/pack-store.ts'
 import type { Db, Schema, Tx } from '../schema.ts'
@@ -49,17 +49,32 @@ const packsOf = remembered(['repo_packs', 'packs'], (db: Db, { repoId }: { repoI
 
 export const listPacks = (q: Db, repoId: string): Promise<readonly PackRow[]> => packsOf(q, { repoId })
 
+export type PackState = Pick<PackRow, 'id' | 'damage'>
+
+const statesOf = remembered(['repo_packs', 'packs'], (db: Db, { repoId }: { repoId: string }) =>
+  db
+    .selectFrom('repo_packs')
+    .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
+    .select(['packs.id', 'packs.damage'])
+    .where('repo_packs.repo_id', '=', repoId)
+    .orderBy('packs.created_at', 'desc'),
+)
+
+/** Only what a reader has to know of each: every commit asks. The last comes first, since most want what is in it. */
+export const listPackStates = (q: Db, repoId: string): Promise<readonly PackState[]> =>
+  statesOf(q, { repoId })
+
+const putPacks = preparedInsert<Schema, 'packs'>('packs')
+const putListed = preparedInsert<Schema, 'repo_packs'>('repo_packs')
+
 export async function insertPack(
   tx: Tx,
   repoId: string,
   { packId, bytes, objects }: PackInfo,
   now: number,
 ): Promise<void> {
-  await tx
-    .insertInto('packs')
-    .values({ id: packId, bytes, objects, created_at: now, unlisted_at: null, damage: null })
-    .execute()
-  await tx.insertInto('repo_packs').values({ repo_id: repoId, pack_id: packId }).execute()
+  await putPacks(tx, [{ id: packId, bytes, objects, created_at: now, unlisted_at: null, damage: null }])
+  await putListed(tx, [{ repo_id: repoId, pack_id: packId }])
 }
 
 const copyAllPacks = preparedChange((db: Db, { from, to }: { from: string; to: string }) =>

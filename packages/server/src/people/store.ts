@@ -1,4 +1,5 @@
 import { type ColumnType, type Generated, sql } from 'kysely'
+import { remembered } from '../db/prepared.ts'
 import type { Db, Tx } from '../schema.ts'
 
 /** SQLite keeps these as text and numbers, PostgreSQL as its own types; better-auth translates for both. */
@@ -74,8 +75,11 @@ interface NewUser {
   now: number
 }
 
-export const findUser = (q: Db, id: string) =>
-  q.selectFrom('users').select(['name', 'email', 'email_verified']).where('id', '=', id).executeTakeFirst()
+const userOf = remembered(['users'], (db: Db, { id }: { id: string }) =>
+  db.selectFrom('users').select(['name', 'email', 'email_verified']).where('id', '=', id),
+)
+
+export const findUser = async (q: Db, id: string) => (await userOf(q, { id }))[0]
 
 export async function anyUserExists(q: Db): Promise<boolean> {
   return (await q.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined

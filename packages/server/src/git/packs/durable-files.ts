@@ -14,7 +14,7 @@ interface NewFile {
  */
 export async function writeDurably(
   files: readonly NewFile[],
-  { now, syncFolder }: { now: Date; syncFolder(): Promise<void> },
+  { modified, syncFolder }: { modified?: Date | undefined; syncFolder(): Promise<void> },
 ): Promise<void> {
   const opened: FileHandle[] = []
   try {
@@ -23,7 +23,7 @@ export async function writeDurably(
         const file = await open(path, 'wx', 0o400)
         opened.push(file)
         await file.writeFile(bytes)
-        await file.utimes(now, now)
+        if (modified) await file.utimes(modified, modified)
       }),
     )
     await allDone([...opened.map((file) => file.sync()), syncFolder()])

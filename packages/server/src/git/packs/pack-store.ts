@@ -153,7 +153,10 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
           { path: fileOf(packId, 'pack'), bytes: pack },
           { path: fileOf(packId, 'idx'), bytes: idx },
         ],
-        { now: new Date(clock()), syncFolder: () => syncFolder(folder) },
+        {
+          modified: clock === systemClock ? undefined : new Date(clock()),
+          syncFolder: () => syncFolder(folder),
+        },
       )
     } catch (error) {
       await remove(packId)
