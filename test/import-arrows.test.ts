@@ -64,7 +64,7 @@ describe('import arrows in the server', () => {
       const importers: Record<string, string[]> = {
         'main.ts': [],
         'app.ts': ['main.ts'],
-        'modules.ts': ['app.ts', 'admin/services.ts'],
+        'modules.ts': ['app.ts', 'admin/people-and-orgs.ts'],
         'doors/doors.ts': ['app.ts'],
       }
       return importers[edge.to]?.includes(edge.from) === false && !edge.typeOnly
@@ -177,6 +177,8 @@ function readImports(): Import[] {
       /^(?:import|export) (type )?[^;']*?from '(\.[^']+)'/gms,
     ))
       found.push({ from, to: normalize(join(dirname(from), path)), typeOnly: kind !== '' })
+    for (const [, path = ''] of source.matchAll(/\bimport\('(\.[^']+)'\)/g))
+      found.push({ from, to: normalize(join(dirname(from), path)), typeOnly: false })
   }
   return found
 }
@@ -205,7 +207,7 @@ describe('exports of the server', () => {
       const source = await readFile(path, 'utf8')
       const isTest = /^test\/|\/testing\/|\.test\.ts$/.test(path)
       for (const [, list = '', namespace, from = ''] of source.matchAll(
-        /^import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(\.[^']+|@trellis\/server\/testing)'/gms,
+        /^(?:import (?:type )?| *const )(?:\{([^}]*)\}|\* as (\w+)) (?:from |= await import\()'(\.[^']+|@trellis\/server\/testing)'/gms,
       )) {
         const to = from.startsWith('.') ? relative(SERVER, join(dirname(path), from)) : 'testing/'
         const names = namespace
