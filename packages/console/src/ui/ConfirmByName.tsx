@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
-import { Field, Form, FormActions, Input } from './Field.tsx'
+import { Form, FormActions, TextField } from './Field.tsx'
 import { ActionProblem } from './Problem.tsx'
 
 interface ConfirmByNameProps {
@@ -34,17 +34,7 @@ export function ConfirmByName({
   return (
     <Dialog open={open} onClose={onClose} title={title} about={about}>
       <Form onSubmit={() => isSame && onConfirm()}>
-        <Field label={`Type ${name} to go on`}>
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              autoFocus
-              value={typed}
-              onChange={(event) => setTyped(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField label={`Type ${name} to go on`} mono autoFocus value={typed} onChange={setTyped} />
         <ActionProblem of={action} />
         <FormActions>
           <Button kind="danger" type="submit" disabled={!isSame} busy={action.busy}>

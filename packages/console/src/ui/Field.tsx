@@ -45,6 +45,19 @@ export const Input = ({ mono, ...rest }: ComponentProps<'input'> & { mono?: bool
   />
 )
 
+interface TextFieldProps
+  extends Omit<FieldProps, 'children'>,
+    Omit<ComponentProps<typeof Input>, 'id' | 'onChange'> {
+  onChange: (text: string) => void
+}
+
+/** A line of text that is asked for: `<TextField label="Name" value={name} onChange={setName} />`. */
+export const TextField = ({ label, hint, problem, onChange, ...rest }: TextFieldProps) => (
+  <Field label={label} hint={hint} problem={problem}>
+    {(control) => <Input {...control} {...rest} onChange={({ target }) => onChange(target.value)} />}
+  </Field>
+)
+
 export const Textarea = ({ mono, ...rest }: ComponentProps<'textarea'> & { mono?: boolean }) => (
   <textarea className={`${styles.control} ${styles.area} ${mono ? styles.mono : ''}`} rows={4} {...rest} />
 )

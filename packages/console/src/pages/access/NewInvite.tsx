@@ -4,7 +4,7 @@ import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
@@ -61,18 +61,15 @@ export function NewInvite({ onClose }: { onClose: () => void }) {
           options={CLONE_LIFETIMES}
           onChoose={setGrant}
         />
-        <Field label="How many clones" hint="As many as people take when left empty.">
-          {(control) => (
-            <Input
-              {...control}
-              type="number"
-              min={1}
-              max={1000}
-              value={most}
-              onChange={(event) => setMost(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="How many clones"
+          hint="As many as people take when left empty."
+          type="number"
+          min={1}
+          max={1000}
+          value={most}
+          onChange={setMost}
+        />
         <ActionProblem of={create} />
         <FormActions>
           <Button kind="first" type="submit" busy={create.busy}>

@@ -5,7 +5,7 @@ import { queryClient, useAction } from '../../api/queries.ts'
 import { personQuery, updatePerson } from '../../api/session.ts'
 import { chooseTheme, THEMES, useTheme } from '../../shell/theme.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Field, Form, FormActions, Input, TextField } from '../../ui/Field.tsx'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { Tabs } from '../../ui/Tabs.tsx'
@@ -24,18 +24,15 @@ export function AccountPage() {
     <Page title="Your account">
       <PageHeader title="Profile" about="Others see your name and address in the organizations you share." />
       <Form onSubmit={() => rename.run(name)}>
-        <Field label="Name" hint="In lists of people, and on commits that are made here.">
-          {(control) => (
-            <Input
-              {...control}
-              required
-              maxLength={200}
-              autoComplete="name"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          hint="In lists of people, and on commits that are made here."
+          required
+          maxLength={200}
+          autoComplete="name"
+          value={name}
+          onChange={setName}
+        />
         <Field
           label="Address"
           hint="You sign in with it; invitations and agents name you by it. It stays as it is: for another address, have yourself invited with that one."

@@ -5,7 +5,7 @@ import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Checkbox, Field, Form, FormActions, Input, Select } from '../../ui/Field.tsx'
+import { Checkbox, Field, Form, FormActions, Select, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { endOf, FAMILIES, LIFETIMES } from './scopes.ts'
@@ -51,17 +51,14 @@ function Wanted({ action, onMake, onClose }: WantedProps) {
   const scopes: Scope[] = everywhere ? [...chosen, 'account'] : chosen
   return (
     <Form onSubmit={() => onMake({ name: name.trim(), scopes, expiresAt: endOf(days) })}>
-      <Field label="Name" hint="Where it will be: Laptop, Build server.">
-        {(control) => (
-          <Input
-            {...control}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint="Where it will be: Laptop, Build server."
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
       {FAMILIES.map((family) => (
         <Field key={family.name} label={family.label}>
           {(control) => (

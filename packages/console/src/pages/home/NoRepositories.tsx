@@ -4,8 +4,9 @@ import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
+import { NAME_HINT } from '../repository/PlaceFields.tsx'
 
 /** An organization that has none: the first one is made right here. */
 export const NoRepositories = ({ org }: { org: string }) => (
@@ -31,18 +32,7 @@ function NewRepository({ org }: { org: string }) {
   })
   return (
     <Form onSubmit={() => create.run(name)}>
-      <Field label="Name" hint="Lowercase letters, digits, dots, dashes and underscores.">
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            required
-            maxLength={64}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label="Name" hint={NAME_HINT} mono required maxLength={64} value={name} onChange={setName} />
       <ActionProblem of={create} />
       <FormActions>
         <Button kind="first" type="submit" busy={create.busy}>

@@ -4,7 +4,7 @@ import { useAction } from '../../api/queries.ts'
 import { useOrg } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input, Select } from '../../ui/Field.tsx'
+import { Field, Form, FormActions, Select, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
@@ -36,18 +36,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       about="You get a link to hand over. It works for a week, once, and for this address alone."
     >
       <Form onSubmit={() => invite.run({ email, role })}>
-        <Field label="Email">
-          {(control) => (
-            <Input
-              {...control}
-              type="email"
-              required
-              maxLength={254}
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Email" type="email" required maxLength={254} value={email} onChange={setEmail} />
         <Field label="Role">
           {(control) => (
             <Select {...control} value={role} onChange={(event) => setRole(event.target.value as Role)}>

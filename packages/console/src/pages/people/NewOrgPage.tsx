@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { Page, PageHeader } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 
@@ -25,31 +25,22 @@ export function NewOrgPage() {
         about="Repositories and the people who share them. You will be its owner."
       />
       <Form onSubmit={() => create.run(undefined)}>
-        <Field
+        <TextField
           label="Short name"
           hint={`In addresses: ${location.origin}/${slug || 'acme'}. Lowercase letters, digits and dashes.`}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              maxLength={64}
-              value={slug}
-              onChange={(event) => setSlug(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Name" hint="As people read it. The short name when left out.">
-          {(control) => (
-            <Input
-              {...control}
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+          mono
+          required
+          maxLength={64}
+          value={slug}
+          onChange={setSlug}
+        />
+        <TextField
+          label="Name"
+          hint="As people read it. The short name when left out."
+          maxLength={100}
+          value={name}
+          onChange={setName}
+        />
         <ActionProblem of={create} />
         <FormActions>
           <Button kind="first" type="submit" busy={create.busy}>

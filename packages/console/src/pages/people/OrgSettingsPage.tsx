@@ -4,7 +4,7 @@ import { queryClient, useAction } from '../../api/queries.ts'
 import { organizationsQuery, selfQuery } from '../../api/session.ts'
 import { orgQuery, useOrg } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { DeleteOrg } from './DeleteOrg.tsx'
@@ -58,17 +58,14 @@ function Rename() {
   const rename = useUpdate('The name is changed')
   return (
     <Form onSubmit={() => rename.run({ name })}>
-      <Field label="Name" hint="As people read it.">
-        {(control) => (
-          <Input
-            {...control}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint="As people read it."
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
       <ActionProblem of={rename} />
       <FormActions>
         <Button type="submit" busy={rename.busy} disabled={name === organization.name}>
@@ -88,21 +85,15 @@ function Readdress() {
   })
   return (
     <Form onSubmit={() => change.run({ slug })}>
-      <Field
+      <TextField
         label="Short name"
         hint="In every address, also those that git clones from. What asks for the old one is led to the new one, until somebody takes the old one for something else."
-      >
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            required
-            maxLength={64}
-            value={slug}
-            onChange={(event) => setSlug(event.target.value)}
-          />
-        )}
-      </Field>
+        mono
+        required
+        maxLength={64}
+        value={slug}
+        onChange={setSlug}
+      />
       <ActionProblem of={change} />
       <FormActions>
         <Button type="submit" busy={change.busy} disabled={slug === org}>

@@ -6,7 +6,7 @@ import { query, useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmByName } from '../../ui/ConfirmByName.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Tag } from '../../ui/Status.tsx'
@@ -136,34 +136,27 @@ function SetSecret({ org, name, secret, onClose }: SetSecretProps) {
     >
       <Form onSubmit={() => set.run(undefined)}>
         {!secret && (
-          <Field label="Name" hint="Capital letters, digits and underscores.">
-            {(control) => (
-              <Input
-                {...control}
-                mono
-                required
-                autoFocus
-                maxLength={64}
-                value={called}
-                onChange={({ target }) => setCalled(target.value.toUpperCase())}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Name"
+            hint="Capital letters, digits and underscores."
+            mono
+            required
+            autoFocus
+            maxLength={64}
+            value={called}
+            onChange={(text) => setCalled(text.toUpperCase())}
+          />
         )}
-        <Field label="Value">
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              type="password"
-              autoComplete="new-password"
-              autoFocus={secret !== ''}
-              value={value}
-              onChange={({ target }) => setValue(target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Value"
+          mono
+          required
+          type="password"
+          autoComplete="new-password"
+          autoFocus={secret !== ''}
+          value={value}
+          onChange={setValue}
+        />
         <ActionProblem of={set} />
         <FormActions>
           <Button kind="first" type="submit" busy={set.busy}>

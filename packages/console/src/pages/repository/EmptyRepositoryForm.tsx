@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { type Place, PlaceFields } from './PlaceFields.tsx'
 
@@ -20,17 +20,14 @@ export function EmptyRepositoryForm(place: Place) {
   return (
     <Form onSubmit={() => create.run(undefined)}>
       <PlaceFields {...place} name={name} onName={setName} />
-      <Field label="Default branch" hint="The first push makes it.">
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            required
-            value={defaultBranch}
-            onChange={({ target }) => setDefaultBranch(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Default branch"
+        hint="The first push makes it."
+        mono
+        required
+        value={defaultBranch}
+        onChange={setDefaultBranch}
+      />
       <ActionProblem of={create} />
       <FormActions>
         <Button kind="first" type="submit" busy={create.busy}>

@@ -5,7 +5,7 @@ import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import { tail, useTail } from '../../api/tails.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Checkbox, Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Checkbox, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { type Place, PlaceFields } from './PlaceFields.tsx'
 import { type Progress, ProgressBar } from './ProgressBar.tsx'
@@ -45,19 +45,16 @@ export function ImportForm(place: Place) {
   const isGivenUp = bring.error?.name === 'AbortError'
   return (
     <Form onSubmit={() => bring.run(undefined)}>
-      <Field label="Address" hint="An https address that git clones from.">
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            type="url"
-            required
-            placeholder="https://git.example/team/project.git"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Address"
+        hint="An https address that git clones from."
+        mono
+        type="url"
+        required
+        placeholder="https://git.example/team/project.git"
+        value={url}
+        onChange={setUrl}
+      />
       <PlaceFields {...place} name={name} onName={setNamed} />
       <Checkbox
         label="It asks for a password or token"
@@ -67,26 +64,18 @@ export function ImportForm(place: Place) {
       />
       {credentials && (
         <>
-          <Field label="User name there">
-            {(control) => (
-              <Input
-                {...control}
-                value={credentials.username}
-                onChange={({ target }) => setCredentials({ ...credentials, username: target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Password or token there">
-            {(control) => (
-              <Input
-                {...control}
-                type="password"
-                required
-                value={credentials.password}
-                onChange={({ target }) => setCredentials({ ...credentials, password: target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="User name there"
+            value={credentials.username}
+            onChange={(text) => setCredentials({ ...credentials, username: text })}
+          />
+          <TextField
+            label="Password or token there"
+            type="password"
+            required
+            value={credentials.password}
+            onChange={(text) => setCredentials({ ...credentials, password: text })}
+          />
         </>
       )}
       {bring.busy && <ProgressBar progress={progress} />}

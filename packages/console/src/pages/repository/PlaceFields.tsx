@@ -1,4 +1,4 @@
-import { Field, Input, Select } from '../../ui/Field.tsx'
+import { Field, Select, TextField } from '../../ui/Field.tsx'
 
 export interface Place {
   org: string
@@ -29,18 +29,7 @@ export function PlaceFields({ org, orgs, onOrg, name, onName }: PlaceFieldsProps
           </Select>
         )}
       </Field>
-      <Field label="Name" hint={NAME_HINT}>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            required
-            maxLength={64}
-            value={name}
-            onChange={({ target }) => onName(target.value)}
-          />
-        )}
-      </Field>
+      <TextField label="Name" hint={NAME_HINT} mono required maxLength={64} value={name} onChange={onName} />
     </>
   )
 }

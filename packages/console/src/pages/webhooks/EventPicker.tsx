@@ -1,5 +1,5 @@
 import { REPO_EVENTS } from '../../activity/types.ts'
-import { Checkbox, Field, Input } from '../../ui/Field.tsx'
+import { Checkbox, TextField } from '../../ui/Field.tsx'
 import styles from './Webhooks.module.css'
 
 interface EventPickerProps {
@@ -49,19 +49,13 @@ export function EventPicker({ types, onChange }: EventPickerProps) {
           </fieldset>
         )
       })}
-      <Field
+      <TextField
         label="Other types"
         hint="What extensions emit, exact or as patterns, with commas: task.escalated, deploy.*"
-      >
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            defaultValue={others.join(', ')}
-            onChange={(event) => onChange([...known, ...listed(event.target.value)])}
-          />
-        )}
-      </Field>
+        mono
+        defaultValue={others.join(', ')}
+        onChange={(text) => onChange([...known, ...listed(text)])}
+      />
     </div>
   )
 }

@@ -2,7 +2,7 @@ import type { Subscription, Webhook } from '@trellis/contract'
 import { useState } from 'react'
 import { ApiError } from '../../api/errors.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Checkbox, Field, Form, FormActions, Input } from '../../ui/Field.tsx'
+import { Checkbox, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { EventPicker, listed } from './EventPicker.tsx'
 import styles from './Webhooks.module.css'
@@ -36,47 +36,37 @@ export function WebhookForm({ webhook, act, action, onSave, onCancel }: WebhookF
       className={styles.form}
     >
       {!webhook && (
-        <Field label="Name" hint="How it is called here and in the log: ci, chat." problem={problems.webhook}>
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              maxLength={64}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          hint="How it is called here and in the log: ci, chat."
+          problem={problems.webhook}
+          mono
+          required
+          maxLength={64}
+          value={name}
+          onChange={setName}
+        />
       )}
-      <Field
+      <TextField
         label="URL"
         hint="http or https, on a host with public addresses. It is sent a POST for each event."
         problem={problems.url}
-      >
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            type="url"
-            required
-            placeholder="https://ci.example.com/hooks/trellis"
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        )}
-      </Field>
+        mono
+        type="url"
+        required
+        placeholder="https://ci.example.com/hooks/trellis"
+        value={url}
+        onChange={setUrl}
+      />
       <SubscriptionFields on={on} onChange={setOn} problem={problems.on} />
-      <Field label="Content type" hint="Bodies are JSON." problem={problems.contentType}>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            value={contentType}
-            onChange={(event) => setContentType(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Content type"
+        hint="Bodies are JSON."
+        problem={problems.contentType}
+        mono
+        value={contentType}
+        onChange={setContentType}
+      />
       {!isSome && <ActionProblem of={action} />}
       <FormActions>
         <Button kind="first" type="submit" busy={action.busy}>
@@ -169,16 +159,13 @@ interface PatternsProps {
 }
 
 const Patterns = ({ label, hint, value = [], onChange }: PatternsProps) => (
-  <Field label={label} hint={hint}>
-    {(control) => (
-      <Input
-        {...control}
-        mono
-        defaultValue={value.join(', ')}
-        onChange={(event) => onChange(listed(event.target.value))}
-      />
-    )}
-  </Field>
+  <TextField
+    label={label}
+    hint={hint}
+    mono
+    defaultValue={value.join(', ')}
+    onChange={(text) => onChange(listed(text))}
+  />
 )
 
 /** Without what says nothing: the server takes no unknown or empty words. */

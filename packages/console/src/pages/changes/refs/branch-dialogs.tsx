@@ -4,7 +4,7 @@ import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input } from '../../../ui/Field.tsx'
+import { Field, Form, FormActions, TextField } from '../../../ui/Field.tsx'
 import { ActionProblem } from '../../../ui/Problem.tsx'
 import { RefInput } from '../RefInput.tsx'
 import type { Branch } from './BranchesPage.tsx'
@@ -26,18 +26,7 @@ export function NewBranch({ onClose }: { onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="New branch">
       <Form onSubmit={() => create.run(undefined)}>
-        <Field label="Name">
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              autoFocus
-              value={branch}
-              onChange={({ target }) => setBranch(target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Name" mono required autoFocus value={branch} onChange={setBranch} />
         <Field label="From" hint="A branch, a tag or the id of a commit.">
           {(control) => <RefInput {...control} value={from} onChange={setFrom} />}
         </Field>

@@ -5,7 +5,7 @@ import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input, Textarea } from '../../../ui/Field.tsx'
+import { Field, Form, FormActions, Textarea, TextField } from '../../../ui/Field.tsx'
 import { ActionProblem } from '../../../ui/Problem.tsx'
 import { RefInput } from '../RefInput.tsx'
 
@@ -30,18 +30,7 @@ export function NewTag({ onClose }: { onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="New tag">
       <Form onSubmit={() => create.run(undefined)}>
-        <Field label="Name">
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              autoFocus
-              value={tag}
-              onChange={({ target }) => setTag(target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Name" mono required autoFocus value={tag} onChange={setTag} />
         <Field label="Of" hint="A branch, a tag or the id of a commit.">
           {(control) => <RefInput {...control} value={target} onChange={setTarget} />}
         </Field>

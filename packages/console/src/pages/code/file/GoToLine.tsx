@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useShortcut } from '../../../keys/shortcuts.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Input } from '../../../ui/Field.tsx'
+import { Form, FormActions, TextField } from '../../../ui/Field.tsx'
 import { readMarked, writeMarked } from './marks.ts'
 
 /** `l` asks for a line, or for some, and goes there. */
@@ -25,17 +25,14 @@ export function GoToLine({ last }: { last: number }) {
   return (
     <Dialog open={open} onClose={() => setOpen(false)} title="Go to a line">
       <Form onSubmit={go}>
-        <Field label="Line" hint={`Of ${last.toLocaleString('en')}. Some in a row: 10-20.`}>
-          {(control) => (
-            <Input
-              {...control}
-              autoFocus
-              inputMode="numeric"
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Line"
+          hint={`Of ${last.toLocaleString('en')}. Some in a row: 10-20.`}
+          autoFocus
+          inputMode="numeric"
+          value={text}
+          onChange={setText}
+        />
         <FormActions>
           <Button kind="first" type="submit" disabled={!wanted}>
             Go

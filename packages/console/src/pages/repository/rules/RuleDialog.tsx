@@ -4,7 +4,7 @@ import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Checkbox, Field, Form, FormActions, Input, Select } from '../../../ui/Field.tsx'
+import { Checkbox, Form, FormActions, Select, TextField } from '../../../ui/Field.tsx'
 import { ActionProblem } from '../../../ui/Problem.tsx'
 import styles from '../Repository.module.css'
 import { DEEDS, type Refusable } from './words.ts'
@@ -34,21 +34,15 @@ export function RuleDialog({ rule, onClose }: { rule: RefRule | undefined; onClo
   return (
     <Dialog open onClose={onClose} title={rule ? 'Change a rule' : 'New rule'}>
       <Form onSubmit={() => set.run(undefined)}>
-        <Field
+        <TextField
           label="For"
           hint="Names of branches, with * for any letters: release/*. HEAD is the default branch. Tags begin with refs/tags/: refs/tags/v*."
-        >
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              required
-              maxLength={128}
-              value={pattern}
-              onChange={({ target }) => setPattern(target.value)}
-            />
-          )}
-        </Field>
+          mono
+          required
+          maxLength={128}
+          value={pattern}
+          onChange={setPattern}
+        />
         <fieldset className={styles.deeds}>
           <legend>Refused</legend>
           {DEEDS.map(({ deed, label, hint }) => (
