@@ -68,6 +68,39 @@ export const Select = ({ children, ...rest }: ComponentProps<'select'>) => (
   </select>
 )
 
+interface ChoiceFieldProps<Value extends string | number> extends Omit<FieldProps, 'children'> {
+  value: Value
+  options: readonly { value: Value; label: string }[]
+  onChoose: (value: Value) => void
+}
+
+/** One of a few: `<ChoiceField label="Role" value={role} options={ROLES} onChoose={setRole} />`. */
+export const ChoiceField = <Value extends string | number>({
+  value,
+  options,
+  onChoose,
+  ...field
+}: ChoiceFieldProps<Value>) => (
+  <Field {...field}>
+    {(control) => (
+      <Select
+        {...control}
+        value={value}
+        onChange={({ target }) => {
+          const chosen = options[target.selectedIndex]
+          if (chosen) onChoose(chosen.value)
+        }}
+      >
+        {options.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </Select>
+    )}
+  </Field>
+)
+
 export const Checkbox = ({
   label,
   hint,

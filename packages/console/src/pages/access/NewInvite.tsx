@@ -4,12 +4,12 @@ import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Form, FormActions, TextField } from '../../ui/Field.tsx'
+import { ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
-import { LifetimeChoice, ScopeChoice } from './Choices.tsx'
 import { CLONE_LIFETIMES, LINK_LIFETIMES } from './lifetimes.ts'
+import { ScopeChoice } from './ScopeChoice.tsx'
 
 /** Makes a link that hands out clones. */
 export function NewInvite({ onClose }: { onClose: () => void }) {
@@ -49,13 +49,13 @@ export function NewInvite({ onClose }: { onClose: () => void }) {
     >
       <Form onSubmit={() => create.run(undefined)}>
         <ScopeChoice value={scope} onChoose={setScope} />
-        <LifetimeChoice
+        <ChoiceField
           label="The link works for"
           value={expiresIn}
           options={LINK_LIFETIMES}
           onChoose={setExpiresIn}
         />
-        <LifetimeChoice
+        <ChoiceField
           label="Each clone works for"
           value={grantTtlSeconds}
           options={CLONE_LIFETIMES}

@@ -5,11 +5,11 @@ import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Textarea } from '../../ui/Field.tsx'
+import { ChoiceField, Field, Form, FormActions, Textarea } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
-import { LifetimeChoice, ScopeChoice } from './Choices.tsx'
 import { TOKEN_LIFETIMES } from './lifetimes.ts'
+import { ScopeChoice } from './ScopeChoice.tsx'
 
 /** Makes a token of the repository, and shows its secret the one time. */
 export function NewToken({ onClose }: { onClose: () => void }) {
@@ -59,7 +59,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
             )}
           </Field>
         )}
-        <LifetimeChoice label="Works for" value={ttlSeconds} options={TOKEN_LIFETIMES} onChoose={setTtl} />
+        <ChoiceField label="Works for" value={ttlSeconds} options={TOKEN_LIFETIMES} onChoose={setTtl} />
         <ActionProblem of={create} />
         <FormActions>
           <Button kind="first" type="submit" busy={create.busy}>

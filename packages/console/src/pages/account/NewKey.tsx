@@ -5,10 +5,10 @@ import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Checkbox, Field, Form, FormActions, Select, TextField } from '../../ui/Field.tsx'
+import { Checkbox, ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
-import { endOf, FAMILIES, LIFETIMES } from './scopes.ts'
+import { endOf, FAMILIES, LIFETIMES, NOTHING } from './scopes.ts'
 
 /** Makes a key with no more than it needs, and shows its secret the one time. */
 export function NewKey({ org, onClose }: { org: string; onClose: () => void }) {
@@ -60,33 +60,15 @@ function Wanted({ action, onMake, onClose }: WantedProps) {
         onChange={setName}
       />
       {FAMILIES.map((family) => (
-        <Field key={family.name} label={family.label}>
-          {(control) => (
-            <Select
-              {...control}
-              value={levels[family.name] ?? ''}
-              onChange={(event) => setLevels({ ...levels, [family.name]: event.target.value as Scope | '' })}
-            >
-              {family.levels.map(({ scope, label }) => (
-                <option key={scope} value={scope}>
-                  {label}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          key={family.name}
+          label={family.label}
+          value={levels[family.name] ?? ''}
+          options={[NOTHING, ...family.levels]}
+          onChoose={(scope) => setLevels({ ...levels, [family.name]: scope })}
+        />
       ))}
-      <Field label="Works for">
-        {(control) => (
-          <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-            {LIFETIMES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField label="Works for" value={days} options={LIFETIMES} onChoose={setDays} />
       <Checkbox
         label="In all my organizations"
         hint="Otherwise in this one alone. In each it may do no more than you."

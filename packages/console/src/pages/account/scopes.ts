@@ -1,11 +1,13 @@
 import type { Scope } from '@trellis/contract'
 
 interface Level {
-  scope: Scope | ''
+  value: Scope | ''
   label: string
 }
 
-/** What a key may do, family by family, from nothing upwards. */
+export const NOTHING: Level = { value: '', label: 'Nothing' }
+
+/** What a key may do beyond nothing, family by family. */
 export const FAMILIES: readonly {
   name: 'repositories' | 'organization' | 'keys'
   label: string
@@ -15,28 +17,25 @@ export const FAMILIES: readonly {
     name: 'repositories',
     label: 'Repositories',
     levels: [
-      { scope: '', label: 'Nothing' },
-      { scope: 'repo:read', label: 'Read and clone' },
-      { scope: 'repo:write', label: 'Read and push' },
-      { scope: 'repo:admin', label: 'Read, push and administer' },
+      { value: 'repo:read', label: 'Read and clone' },
+      { value: 'repo:write', label: 'Read and push' },
+      { value: 'repo:admin', label: 'Read, push and administer' },
     ],
   },
   {
     name: 'organization',
     label: 'Organization',
     levels: [
-      { scope: '', label: 'Nothing' },
-      { scope: 'org:read', label: 'See members' },
-      { scope: 'org:admin', label: 'Invite, change and remove members' },
+      { value: 'org:read', label: 'See members' },
+      { value: 'org:admin', label: 'Invite, change and remove members' },
     ],
   },
   {
     name: 'keys',
     label: 'Your keys',
     levels: [
-      { scope: '', label: 'Nothing' },
-      { scope: 'keys:read', label: 'See them' },
-      { scope: 'keys:write', label: 'Make and revoke them' },
+      { value: 'keys:read', label: 'See them' },
+      { value: 'keys:write', label: 'Make and revoke them' },
     ],
   },
 ]

@@ -4,10 +4,22 @@ import { useAction } from '../../api/queries.ts'
 import { useOrg } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Select, TextField } from '../../ui/Field.tsx'
+import { ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
+
+interface RoleChoice {
+  value: Role
+  label: string
+}
+
+const ROLES: readonly RoleChoice[] = [
+  { value: 'member', label: 'member: pushes' },
+  { value: 'admin', label: 'admin: also says who may do what' },
+]
+/** Only owners make others owners. */
+const OWNER: RoleChoice = { value: 'owner', label: 'owner: may do everything' }
 
 interface Invited {
   email: string
@@ -37,15 +49,12 @@ export function Invite({ onClose }: { onClose: () => void }) {
     >
       <Form onSubmit={() => invite.run({ email, role })}>
         <TextField label="Email" type="email" required maxLength={254} value={email} onChange={setEmail} />
-        <Field label="Role">
-          {(control) => (
-            <Select {...control} value={role} onChange={(event) => setRole(event.target.value as Role)}>
-              <option value="member">member: pushes</option>
-              <option value="admin">admin: also says who may do what</option>
-              {organization.role === 'owner' && <option value="owner">owner: may do everything</option>}
-            </Select>
-          )}
-        </Field>
+        <ChoiceField
+          label="Role"
+          value={role}
+          options={organization.role === 'owner' ? [...ROLES, OWNER] : ROLES}
+          onChoose={setRole}
+        />
         <ActionProblem of={invite} />
         <FormActions>
           <Button kind="first" type="submit" busy={invite.busy}>

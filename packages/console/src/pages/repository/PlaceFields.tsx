@@ -1,4 +1,4 @@
-import { Field, Select, TextField } from '../../ui/Field.tsx'
+import { ChoiceField, TextField } from '../../ui/Field.tsx'
 
 export interface Place {
   org: string
@@ -18,17 +18,12 @@ export const NAME_HINT = 'Lowercase letters, digits, dots, dashes and underscore
 export function PlaceFields({ org, orgs, onOrg, name, onName }: PlaceFieldsProps) {
   return (
     <>
-      <Field label="Organization">
-        {(control) => (
-          <Select {...control} value={org} onChange={({ target }) => onOrg(target.value)}>
-            {orgs.map((slug) => (
-              <option key={slug} value={slug}>
-                {slug}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <ChoiceField
+        label="Organization"
+        value={org}
+        options={orgs.map((slug) => ({ value: slug, label: slug }))}
+        onChoose={onOrg}
+      />
       <TextField label="Name" hint={NAME_HINT} mono required maxLength={64} value={name} onChange={onName} />
     </>
   )
