@@ -2,10 +2,9 @@ import type { AccessScope } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
-import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
-import { ActionProblem } from '../../ui/Problem.tsx'
+import { DialogForm } from '../../ui/DialogForm.tsx'
+import { ChoiceField, TextField } from '../../ui/Field.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import { CLONE_LIFETIMES, LINK_LIFETIMES } from './lifetimes.ts'
@@ -47,7 +46,12 @@ export function NewInvite({ onClose }: { onClose: () => void }) {
       title={`Invite to ${name}`}
       about="A link that hands out clones, each good for a time. Whoever opens it needs no account."
     >
-      <Form onSubmit={() => create.run(undefined)}>
+      <DialogForm
+        act="Create the link"
+        action={create}
+        onSubmit={() => create.run(undefined)}
+        onClose={onClose}
+      >
         <ScopeChoice value={scope} onChoose={setScope} />
         <ChoiceField
           label="The link works for"
@@ -70,16 +74,7 @@ export function NewInvite({ onClose }: { onClose: () => void }) {
           value={most}
           onChange={setMost}
         />
-        <ActionProblem of={create} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={create.busy}>
-            Create the link
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

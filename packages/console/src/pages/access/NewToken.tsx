@@ -2,11 +2,10 @@ import type { AccessScope } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
-import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { ChoiceField, Field, Form, FormActions, Textarea } from '../../ui/Field.tsx'
-import { ActionProblem } from '../../ui/Problem.tsx'
+import { DialogForm } from '../../ui/DialogForm.tsx'
+import { ChoiceField, Field, Textarea } from '../../ui/Field.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TOKEN_LIFETIMES } from './lifetimes.ts'
 import { ScopeChoice } from './ScopeChoice.tsx'
@@ -41,7 +40,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
       title={`New token for ${name}`}
       about="It opens this repository and nothing else, and ends by itself: for CI, or for an agent."
     >
-      <Form onSubmit={() => create.run(undefined)}>
+      <DialogForm act="Create token" action={create} onSubmit={() => create.run(undefined)} onClose={onClose}>
         <ScopeChoice value={scope} onChoose={setScope} />
         {scope === 'write' && (
           <Field
@@ -60,16 +59,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
           </Field>
         )}
         <ChoiceField label="Works for" value={ttlSeconds} options={TOKEN_LIFETIMES} onChoose={setTtl} />
-        <ActionProblem of={create} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={create.busy}>
-            Create token
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -2,11 +2,10 @@ import type { NewApiKey, Scope } from '@trellis/contract'
 import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
-import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Checkbox, ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
-import { ActionProblem } from '../../ui/Problem.tsx'
+import { DialogForm } from '../../ui/DialogForm.tsx'
+import { Checkbox, ChoiceField, TextField } from '../../ui/Field.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { endOf, FAMILIES, LIFETIMES, NOTHING } from './scopes.ts'
 
@@ -50,7 +49,13 @@ function Wanted({ action, onMake, onClose }: WantedProps) {
   const chosen = Object.values(levels).filter((scope) => scope !== '')
   const scopes: Scope[] = everywhere ? [...chosen, 'account'] : chosen
   return (
-    <Form onSubmit={() => onMake({ name: name.trim(), scopes, expiresAt: endOf(days) })}>
+    <DialogForm
+      act="Create key"
+      action={action}
+      isReady={chosen.length > 0}
+      onSubmit={() => onMake({ name: name.trim(), scopes, expiresAt: endOf(days) })}
+      onClose={onClose}
+    >
       <TextField
         label="Name"
         hint="Where it will be: Laptop, Build server."
@@ -75,16 +80,7 @@ function Wanted({ action, onMake, onClose }: WantedProps) {
         checked={everywhere}
         onChange={(event) => setEverywhere(event.target.checked)}
       />
-      <ActionProblem of={action} />
-      <FormActions>
-        <Button kind="first" type="submit" busy={action.busy} disabled={chosen.length === 0}>
-          Create key
-        </Button>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-      </FormActions>
-    </Form>
+    </DialogForm>
   )
 }
 

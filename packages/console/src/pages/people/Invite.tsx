@@ -2,10 +2,9 @@ import type { NewInvitation, Role } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../api/queries.ts'
 import { useOrg } from '../../shell/places.ts'
-import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { ChoiceField, Form, FormActions, TextField } from '../../ui/Field.tsx'
-import { ActionProblem } from '../../ui/Problem.tsx'
+import { DialogForm } from '../../ui/DialogForm.tsx'
+import { ChoiceField, TextField } from '../../ui/Field.tsx'
 import { SecretOnce } from '../../ui/SecretOnce.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 
@@ -47,7 +46,12 @@ export function Invite({ onClose }: { onClose: () => void }) {
       title={`Invite somebody to ${organization.name}`}
       about="You get a link to hand over. It works for a week, once, and for this address alone."
     >
-      <Form onSubmit={() => invite.run({ email, role })}>
+      <DialogForm
+        act="Create the link"
+        action={invite}
+        onSubmit={() => invite.run({ email, role })}
+        onClose={onClose}
+      >
         <TextField label="Email" type="email" required maxLength={254} value={email} onChange={setEmail} />
         <ChoiceField
           label="Role"
@@ -55,16 +59,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           options={organization.role === 'owner' ? [...ROLES, OWNER] : ROLES}
           onChoose={setRole}
         />
-        <ActionProblem of={invite} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={invite.busy}>
-            Create the link
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

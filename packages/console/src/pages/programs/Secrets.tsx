@@ -6,8 +6,8 @@ import { query, useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmByName } from '../../ui/ConfirmByName.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Form, FormActions, TextField } from '../../ui/Field.tsx'
-import { ActionProblem } from '../../ui/Problem.tsx'
+import { DialogForm } from '../../ui/DialogForm.tsx'
+import { TextField } from '../../ui/Field.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Tag } from '../../ui/Status.tsx'
 import { Table } from '../../ui/Table.tsx'
@@ -134,7 +134,7 @@ function SetSecret({ org, name, secret, onClose }: SetSecretProps) {
       title={secret ? `Set ${secret}` : 'New secret'}
       about="It is kept encrypted and never shown again. Extensions that were granted it get it when they run."
     >
-      <Form onSubmit={() => set.run(undefined)}>
+      <DialogForm act="Keep secret" action={set} onSubmit={() => set.run(undefined)} onClose={onClose}>
         {!secret && (
           <TextField
             label="Name"
@@ -157,16 +157,7 @@ function SetSecret({ org, name, secret, onClose }: SetSecretProps) {
           value={value}
           onChange={setValue}
         />
-        <ActionProblem of={set} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={set.busy}>
-            Keep secret
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Close
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -2,10 +2,9 @@ import type { Commit } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
-import { Button } from '../../../ui/Button.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Textarea } from '../../../ui/Field.tsx'
-import { ActionProblem } from '../../../ui/Problem.tsx'
+import { DialogForm } from '../../../ui/DialogForm.tsx'
+import { Field, Textarea } from '../../../ui/Field.tsx'
 import { readMessage } from '../CommitPage.tsx'
 import styles from './Merge.module.css'
 import type { MergeResult, Preview } from './MergePanel.tsx'
@@ -48,7 +47,12 @@ export function MergeDialog({ preview, base, head, commits, onClose, onDone }: M
   )
   return (
     <Dialog open onClose={onClose} title={`Merge ${head} into ${base}`}>
-      <Form onSubmit={() => merge.run(undefined)}>
+      <DialogForm
+        act={`Merge into ${base}`}
+        action={merge}
+        onSubmit={() => merge.run(undefined)}
+        onClose={onClose}
+      >
         <fieldset className={styles.ways}>
           <legend className="heard">How</legend>
           {ways.map((way) => (
@@ -79,16 +83,7 @@ export function MergeDialog({ preview, base, head, commits, onClose, onDone }: M
             )}
           </Field>
         )}
-        <ActionProblem of={merge} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={merge.busy}>
-            {`Merge into ${base}`}
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Not now
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
-import { Button } from '../../../ui/Button.tsx'
 import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, TextField } from '../../../ui/Field.tsx'
-import { ActionProblem } from '../../../ui/Problem.tsx'
+import { DialogForm } from '../../../ui/DialogForm.tsx'
+import { Field, TextField } from '../../../ui/Field.tsx'
 import { RefInput } from '../RefInput.tsx'
 import type { Branch } from './BranchesPage.tsx'
 
@@ -25,21 +24,18 @@ export function NewBranch({ onClose }: { onClose: () => void }) {
   )
   return (
     <Dialog open onClose={onClose} title="New branch">
-      <Form onSubmit={() => create.run(undefined)}>
+      <DialogForm
+        act="Create branch"
+        action={create}
+        isReady={branch.trim() !== '' && from.trim() !== ''}
+        onSubmit={() => create.run(undefined)}
+        onClose={onClose}
+      >
         <TextField label="Name" mono required autoFocus value={branch} onChange={setBranch} />
         <Field label="From" hint="A branch, a tag or the id of a commit.">
           {(control) => <RefInput {...control} value={from} onChange={setFrom} />}
         </Field>
-        <ActionProblem of={create} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={create.busy} disabled={!branch.trim() || !from.trim()}>
-            Create branch
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Not now
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

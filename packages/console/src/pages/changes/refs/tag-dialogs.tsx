@@ -2,11 +2,10 @@ import type { GitRef } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
-import { Button } from '../../../ui/Button.tsx'
 import { Confirm } from '../../../ui/Confirm.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Field, Form, FormActions, Textarea, TextField } from '../../../ui/Field.tsx'
-import { ActionProblem } from '../../../ui/Problem.tsx'
+import { DialogForm } from '../../../ui/DialogForm.tsx'
+import { Field, Textarea, TextField } from '../../../ui/Field.tsx'
 import { RefInput } from '../RefInput.tsx'
 
 const CHANGES = ['git/tags/', 'git/refs/', 'repos/overview', 'events/']
@@ -29,7 +28,13 @@ export function NewTag({ onClose }: { onClose: () => void }) {
   )
   return (
     <Dialog open onClose={onClose} title="New tag">
-      <Form onSubmit={() => create.run(undefined)}>
+      <DialogForm
+        act="Create tag"
+        action={create}
+        isReady={tag.trim() !== '' && target.trim() !== ''}
+        onSubmit={() => create.run(undefined)}
+        onClose={onClose}
+      >
         <TextField label="Name" mono required autoFocus value={tag} onChange={setTag} />
         <Field label="Of" hint="A branch, a tag or the id of a commit.">
           {(control) => <RefInput {...control} value={target} onChange={setTarget} />}
@@ -44,16 +49,7 @@ export function NewTag({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <ActionProblem of={create} />
-        <FormActions>
-          <Button kind="first" type="submit" busy={create.busy} disabled={!tag.trim() || !target.trim()}>
-            Create tag
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Not now
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -2,10 +2,9 @@ import type { RefRefusals, RefRule } from '@trellis/contract'
 import { useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
-import { Button } from '../../../ui/Button.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Checkbox, Form, FormActions, Select, TextField } from '../../../ui/Field.tsx'
-import { ActionProblem } from '../../../ui/Problem.tsx'
+import { DialogForm } from '../../../ui/DialogForm.tsx'
+import { Checkbox, Select, TextField } from '../../../ui/Field.tsx'
 import styles from '../Repository.module.css'
 import { DEEDS, type Refusable } from './words.ts'
 
@@ -33,7 +32,13 @@ export function RuleDialog({ rule, onClose }: { rule: RefRule | undefined; onClo
   }
   return (
     <Dialog open onClose={onClose} title={rule ? 'Change a rule' : 'New rule'}>
-      <Form onSubmit={() => set.run(undefined)}>
+      <DialogForm
+        act="Save rule"
+        action={set}
+        isReady={pattern.trim() !== '' && Object.keys(refuse).length > 0}
+        onSubmit={() => set.run(undefined)}
+        onClose={onClose}
+      >
         <TextField
           label="For"
           hint="Names of branches, with * for any letters: release/*. HEAD is the default branch. Tags begin with refs/tags/: refs/tags/v*."
@@ -61,21 +66,7 @@ export function RuleDialog({ rule, onClose }: { rule: RefRule | undefined; onClo
             </div>
           ))}
         </fieldset>
-        <ActionProblem of={set} />
-        <FormActions>
-          <Button
-            kind="first"
-            type="submit"
-            busy={set.busy}
-            disabled={!pattern.trim() || Object.keys(refuse).length === 0}
-          >
-            Save rule
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Not now
-          </Button>
-        </FormActions>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }
