@@ -20,7 +20,12 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, what: Reac
   </dl>
 )
 
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+/** The same, told at length, beside or above what they are about: each child is a `Fact`. */
+export const FramedFacts = ({ children }: { children: ReactNode }) => (
+  <dl className={`${styles.facts} ${styles.framed}`}>{children}</dl>
+)
+
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <>
     <dt>{name}</dt>
     <dd>{children}</dd>

@@ -7,6 +7,7 @@ import { useRepo } from '../../shell/places.ts'
 import { Button, LinkButton } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Menu, MenuItem } from '../../ui/Menu.tsx'
+import { Notice } from '../../ui/Notice.tsx'
 import { Page, PageHeader } from '../../ui/Page.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -87,12 +88,12 @@ function Rows({ collection: { schema, rows: count } }: { collection: RecordColle
           {sort && <SortNote sort={sort} onClear={() => show({ where })} />}
         </div>
         {added.count > 0 && (
-          <p className={styles.notice} role="status">
+          <Notice>
             {added.count === 1 ? '1 row was added' : `${added.count} rows were added`}.
             <Button small onClick={added.show}>
               Show
             </Button>
-          </p>
+          </Notice>
         )}
         {list.error ? (
           <Problem error={list.error} />

@@ -7,7 +7,9 @@ import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
+import { Fact, FramedFacts } from '../../ui/Facts.tsx'
 import { FormActions } from '../../ui/Field.tsx'
+import { Notice } from '../../ui/Notice.tsx'
 import { Page, PageHeader } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
@@ -53,12 +55,12 @@ function Row({ collection: { schema }, id }: { collection: RecordCollection; id:
         {repo.canWrite && <DeleteRow record={record} row={row} />}
       </PageHeader>
       {isOld && (
-        <p className={styles.notice} role="status">
+        <Notice>
           This row was changed <TimeAgo at={row.updatedAt} />.
           <Button small onClick={() => setSeen(row)}>
             Show it as it is now
           </Button>
-        </p>
+        </Notice>
       )}
       <div className={styles.columns}>
         <RowForm
@@ -70,7 +72,7 @@ function Row({ collection: { schema }, id }: { collection: RecordCollection; id:
           readOnly={!repo.canWrite}
           onSave={(data) => save.run({ row: seen, data })}
         />
-        <Facts row={row} />
+        <RowFacts row={row} />
       </div>
       {conflict && (
         <ConflictDialog
@@ -89,23 +91,19 @@ function Row({ collection: { schema }, id }: { collection: RecordCollection; id:
   )
 }
 
-const Facts = ({ row }: { row: RecordRow }) => (
-  <dl className={styles.facts}>
-    <dt>Id</dt>
-    <dd>
+const RowFacts = ({ row }: { row: RecordRow }) => (
+  <FramedFacts>
+    <Fact name="Id">
       <code>{row.id}</code> <CopyButton text={row.id} bare label="Copy the id" />
-    </dd>
-    <dt>Revision</dt>
-    <dd>{row.revision}</dd>
-    <dt>Made</dt>
-    <dd>
+    </Fact>
+    <Fact name="Revision">{row.revision}</Fact>
+    <Fact name="Made">
       <TimeAgo at={row.createdAt} />
-    </dd>
-    <dt>Changed</dt>
-    <dd>
+    </Fact>
+    <Fact name="Changed">
       <TimeAgo at={row.updatedAt} />
-    </dd>
-  </dl>
+    </Fact>
+  </FramedFacts>
 )
 
 function DeleteRow({ record, row }: { record: string; row: RecordRow }) {

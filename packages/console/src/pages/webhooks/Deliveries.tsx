@@ -6,6 +6,7 @@ import { pages, refresh } from '../../api/queries.ts'
 import { tail, useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
+import { Notice } from '../../ui/Notice.tsx'
 import { Section } from '../../ui/Page.tsx'
 import { Pager } from '../../ui/Pager.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -66,12 +67,12 @@ export function Deliveries({ webhook }: { webhook: string }) {
       }
     >
       {fresh.isAny && (
-        <p className={styles.notice} role="status">
+        <Notice>
           There are new deliveries.
           <Button small onClick={fresh.show}>
             Show
           </Button>
-        </p>
+        </Notice>
       )}
       {list.isPending ? (
         <Skeleton />

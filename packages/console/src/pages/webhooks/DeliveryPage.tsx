@@ -5,6 +5,7 @@ import { query, useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Code } from '../../ui/Code.tsx'
+import { Fact, FramedFacts } from '../../ui/Facts.tsx'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { Status } from '../../ui/Status.tsx'
@@ -60,13 +61,13 @@ export function DeliveryPage() {
         </Button>
       </PageHeader>
       <ActionProblem of={redeliver} />
-      <dl className={styles.facts}>
-        <dt>Outcome</dt>
-        <dd className={styles.outcome}>
-          <Status kind={outcome.kind}>{outcome.word}</Status> <span>{answerInWords(delivery)}</span>
-        </dd>
-        <dt>Attempts</dt>
-        <dd>
+      <FramedFacts>
+        <Fact name="Outcome">
+          <span className={styles.outcome}>
+            <Status kind={outcome.kind}>{outcome.word}</Status> <span>{answerInWords(delivery)}</span>
+          </span>
+        </Fact>
+        <Fact name="Attempts">
           {delivery.attempt === 0 ? 'none yet' : delivery.attempt}
           {delivery.nextAttemptAt !== null && (
             <>
@@ -79,17 +80,16 @@ export function DeliveryPage() {
               · the last took <Duration ms={delivery.durationMs} />
             </>
           )}
-        </dd>
-        <dt>Made</dt>
-        <dd>
+        </Fact>
+        <Fact name="Made">
           <TimeAgo at={delivery.createdAt} />
           {delivery.deliveredAt !== null && (
             <>
               , delivered <TimeAgo at={delivery.deliveredAt} />
             </>
           )}
-        </dd>
-      </dl>
+        </Fact>
+      </FramedFacts>
       <Request delivery={delivery} url={target.url} contentType={String(target.contentType)} />
       <Answer delivery={delivery} />
     </Page>

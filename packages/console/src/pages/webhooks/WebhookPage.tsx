@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { Webhook } from '@trellis/contract'
 import { query } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
+import { Fact, FramedFacts } from '../../ui/Facts.tsx'
 import { Page, PageHeader } from '../../ui/Page.tsx'
 import { Status, Tag } from '../../ui/Status.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
@@ -43,13 +44,13 @@ function Known({ name: webhookName }: { name: string }) {
       >
         <WebhookActions webhook={webhook} />
       </PageHeader>
-      <Facts webhook={webhook} />
+      <WebhookFacts webhook={webhook} />
       <Deliveries webhook={webhook.name} />
     </Page>
   )
 }
 
-function Facts({ webhook }: { webhook: Webhook }) {
+function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { org, name } = useRepo()
   const state = stateOf(webhook)
   const disabled = useQuery({
@@ -63,35 +64,31 @@ function Facts({ webhook }: { webhook: Webhook }) {
   })
   const reason = reasonsIn(disabled.data?.items ?? []).get(webhook.name)
   return (
-    <dl className={styles.facts}>
-      <dt>State</dt>
-      <dd className={styles.outcome}>
-        <Status kind={state.kind}>{state.word}</Status>
-        <span>
-          {webhook.status === 'orphaned'
-            ? 'The canonical commit no longer declares it, so nothing is delivered.'
-            : !webhook.active && `${reason ?? ''} Nothing is delivered until it is enabled.`}
+    <FramedFacts>
+      <Fact name="State">
+        <span className={styles.outcome}>
+          <Status kind={state.kind}>{state.word}</Status>
+          <span>
+            {webhook.status === 'orphaned'
+              ? 'The canonical commit no longer declares it, so nothing is delivered.'
+              : !webhook.active && `${reason ?? ''} Nothing is delivered until it is enabled.`}
+          </span>
         </span>
-      </dd>
-      <dt>URL</dt>
-      <dd>
+      </Fact>
+      <Fact name="URL">
         <code>{webhook.url}</code>
-      </dd>
-      <dt>Hears of</dt>
-      <dd>{subscriptionInWords(webhook.on)}</dd>
-      <dt>Sends</dt>
-      <dd>
+      </Fact>
+      <Fact name="Hears of">{subscriptionInWords(webhook.on)}</Fact>
+      <Fact name="Sends">
         <code>{String(webhook.contentType)}</code>{' '}
         {webhook.hasPayload && <Tag>body made by a module of the repository</Tag>}
-      </dd>
-      <dt>Secret</dt>
-      <dd>
+      </Fact>
+      <Fact name="Secret">
         begins with <code>{webhook.secretPrefix}</code>
-      </dd>
-      <dt>Made</dt>
-      <dd>
+      </Fact>
+      <Fact name="Made">
         <TimeAgo at={webhook.createdAt} />, changed <TimeAgo at={webhook.updatedAt} />
-      </dd>
-    </dl>
+      </Fact>
+    </FramedFacts>
   )
 }
