@@ -4,11 +4,9 @@ import { readCommits } from '../git/objects/history.ts'
 import { ObjectMissing } from '../git/objects/reader.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import { createRecent } from '../platform/recent.ts'
-import type { ReposService } from '../repos/service.ts'
-import { refuseLarge, requirePath } from './browsing.ts'
+import { type BrowsingDeps, refuseLarge, requirePath } from './browsing.ts'
 import { summarize } from './commit-summaries.ts'
-import { directoryName, type Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import { directoryName } from './repositories.ts'
 
 interface BlameInput {
   name: string
@@ -30,15 +28,7 @@ const LOOKED_AT = 8_000
 export type BlamesService = ReturnType<typeof createBlamesService>
 
 /** Which commit each line of a file comes from. */
-export function createBlamesService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createBlamesService({ repos, repositories, revisions }: BrowsingDeps) {
   /** Of one commit it is always the same, and git goes far for it. */
   const kept = createRecent<string, readonly BlamedRange[]>({
     maxEntries: MAX_ANSWERS,

@@ -7,16 +7,18 @@ import { type ListedCommit, readCommits } from '../git/objects/history.ts'
 import { ObjectMissing, withObjects } from '../git/objects/reader.ts'
 import { createHistoryPages } from '../git/objects/walk/pages.ts'
 import { Fault, invalid } from '../platform/fault.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
-import { type Paged, presentChange, readPlace, refuseLarge, requirePath, writePlace } from './browsing.ts'
-import { directoryName, type Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
-
-interface BrowseDeps {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}
+import type { RepoRow } from '../repos/service.ts'
+import {
+  type BrowsingDeps,
+  type Paged,
+  presentChange,
+  readPlace,
+  refuseLarge,
+  requirePath,
+  writePlace,
+} from './browsing.ts'
+import { type DirectoryInput, withDirectoryPage } from './directory-pages.ts'
+import { directoryName } from './repositories.ts'
 
 /** What is in a directory, or below it. */
 interface ListedEntry {
@@ -32,7 +34,8 @@ const MAX_LISTED = 50_000
 export type BrowseService = ReturnType<typeof createBrowseService>
 
 /** Reading history and contents without a clone. */
-export function createBrowseService({ repos, repositories, revisions }: BrowseDeps) {
+export function createBrowseService(deps: BrowsingDeps) {
+  const { repos, repositories, revisions } = deps
   const pages = createHistoryPages()
   const missing = (repo: RepoRow, object: string) =>
     new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object })
@@ -91,35 +94,19 @@ export function createBrowseService({ repos, repositories, revisions }: BrowseDe
       })
     },
 
-    async getTree(
-      caller: Caller,
-      input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
-      signal: AbortSignal,
-    ) {
-      const path = input.path === undefined ? undefined : requirePath(input.path)
-      const repo = await repos.open(caller, input.name, 'repo:read')
-      const place = readPlace(input.cursor)
-      const offset = place?.offset ?? 0
-      return repositories.withObjects(repo, signal, async (objects) => {
-        const commit = place?.oid ?? (await revisions.commitIn(objects, repo, input.ref))
-        const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
-        if (!entries) throw missing(repo, path ?? commit)
-        const page = await objects.addSizes(entries.slice(offset, offset + input.limit))
-        const end = offset + page.length
-        return {
-          commit,
-          items: page.map(({ name, mode, type, oid, size }) => ({
-            name,
-            path: path ? `${path}/${name}` : name,
-            mode,
-            type,
-            oid,
-            ...(size !== undefined && { size }),
-          })),
-          nextCursor: end < entries.length ? writePlace({ oid: commit, offset: end }) : null,
-        }
-      })
-    },
+    getTree: (caller: Caller, input: DirectoryInput, signal: AbortSignal) =>
+      withDirectoryPage(deps, caller, input, signal, async (page) => {
+        const { objects, commit, path, entries, nextCursor } = page
+        const items = (await objects.addSizes(entries)).map(({ name, mode, type, oid, size }) => ({
+          name,
+          path: path ? `${path}/${name}` : name,
+          mode,
+          type,
+          oid,
+          ...(size !== undefined && { size }),
+        }))
+        return { commit, items, nextCursor }
+      }),
 
     /** A directory, with everything below it when `recursive`. Without those parts that are other repositories. */
     async listTree(

@@ -3,8 +3,17 @@ import type { FilePatch } from '../git/objects/diff.ts'
 import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
+import type { ReposService } from '../repos/service.ts'
+import type { Repositories } from './repositories.ts'
+import type { Revisions } from './revisions.ts'
 
 // What everybody shares who shows something of a commit.
+
+export interface BrowsingDeps {
+  repos: ReposService
+  repositories: Repositories
+  revisions: Revisions
+}
 
 export interface Paged {
   cursor?: string | undefined

@@ -9,10 +9,9 @@ import { createWalks } from '../git/objects/walk/walks.ts'
 import type { OpenRepo } from '../git/process/command.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { createRecent } from '../platform/recent.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
-import { type Paged, presentChange, requirePath } from './browsing.ts'
-import { directoryName, type Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import type { RepoRow } from '../repos/service.ts'
+import { type BrowsingDeps, type Paged, presentChange, requirePath } from './browsing.ts'
+import { directoryName } from './repositories.ts'
 
 interface DiffInput extends Paged {
   name: string
@@ -43,15 +42,7 @@ const MAX_LISTED = 50_000
 export type DiffsService = ReturnType<typeof createDiffsService>
 
 /** How commits differ, a page of files at a time. */
-export function createDiffsService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createDiffsService({ repos, repositories, revisions }: BrowsingDeps) {
   /** The next page is about the same. */
   const lists = createRecent<string, Diff<FileChange>>({
     maxEntries: MAX_LISTS,

@@ -5,10 +5,8 @@ import { type ArchiveFormat, streamArchive, streamBlob } from '../git/objects/do
 import { ObjectMissing } from '../git/objects/reader.ts'
 import type { OpenRepo } from '../git/process/command.ts'
 import { Fault } from '../platform/fault.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
-import { requirePath } from './browsing.ts'
-import type { Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import type { RepoRow } from '../repos/service.ts'
+import { type BrowsingDeps, requirePath } from './browsing.ts'
 
 type Chunks = AsyncGenerator<Buffer, void, undefined>
 
@@ -18,15 +16,7 @@ type RawFile = { oid: Oid; fileName: string; size: number } & ({ bytes: Buffer }
 export type DownloadsService = ReturnType<typeof createDownloadsService>
 
 /** What is read as it is, and not as JSON. */
-export function createDownloadsService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createDownloadsService({ repos, repositories, revisions }: BrowsingDeps) {
   /** Holds the repository's directory until the last chunk is taken. */
   async function* under(repo: RepoRow, signal: AbortSignal, produce: (opened: OpenRepo) => Chunks): Chunks {
     using _lease = await repositories.lease(repo)

@@ -3,11 +3,10 @@ import type { Oid } from '../git/names.ts'
 import { type FileList, findFiles, listFiles } from '../git/objects/file-list.ts'
 import { ObjectMissing } from '../git/objects/reader.ts'
 import { createShares } from '../platform/shares.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
-import { type Paged, readPlace, writePlace } from './browsing.ts'
+import type { RepoRow } from '../repos/service.ts'
+import { type BrowsingDeps, type Paged, readPlace, writePlace } from './browsing.ts'
 import { searchPaths } from './path-search.ts'
-import { directoryName, type Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import { directoryName } from './repositories.ts'
 
 /** What is kept of lists, of all organizations and of one. A list of 100,000 takes some ten megabytes. */
 const KEPT_BYTES = 64 * 1024 * 1024
@@ -18,15 +17,7 @@ const PATH_BYTES = 40
 export type FilesService = ReturnType<typeof createFilesService>
 
 /** Finding files by name. */
-export function createFilesService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createFilesService({ repos, repositories, revisions }: BrowsingDeps) {
   /** Whoever looks for one asks again with every letter. */
   const kept = createShares<{ list: FileList; bytes: number }>({
     max: KEPT_BYTES,

@@ -2,10 +2,7 @@ import type { Caller } from '../access/caller.ts'
 import { type FoundLine, grepLines } from '../git/objects/grep.ts'
 import { invalid } from '../platform/fault.ts'
 import { type Effort, globProblem, globs } from '../platform/globs.ts'
-import type { ReposService } from '../repos/service.ts'
-import { type Paged, readPlace, requirePath, writePlace } from './browsing.ts'
-import type { Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import { type BrowsingDeps, type Paged, readPlace, requirePath, writePlace } from './browsing.ts'
 
 interface GrepInput extends Paged {
   name: string
@@ -24,15 +21,7 @@ const MAX_STEPS = 10_000_000
 export type GrepsService = ReturnType<typeof createGrepsService>
 
 /** Finding text in the files of a commit. */
-export function createGrepsService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createGrepsService({ repos, repositories, revisions }: BrowsingDeps) {
   return {
     async search(caller: Caller, input: GrepInput, signal: AbortSignal) {
       const path = input.path === undefined ? undefined : requirePath(input.path)

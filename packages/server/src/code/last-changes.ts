@@ -4,13 +4,11 @@ import { readCommits } from '../git/objects/history.ts'
 import type { ObjectReader } from '../git/objects/reader.ts'
 import { createLastChanges, type LastChanges } from '../git/objects/walk/last-changes.ts'
 import { createReading } from '../git/objects/walk/reading.ts'
-import { Fault } from '../platform/fault.ts'
 import { createRecent } from '../platform/recent.ts'
-import type { ReposService } from '../repos/service.ts'
-import { type Paged, readPlace, refuseLarge, requirePath, writePlace } from './browsing.ts'
+import type { BrowsingDeps } from './browsing.ts'
 import { summarize } from './commit-summaries.ts'
-import { directoryName, type Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import { type DirectoryInput, withDirectoryPage } from './directory-pages.ts'
+import { directoryName } from './repositories.ts'
 
 /** For one answer. Whoever asks again goes on from there. */
 const MAX_OBJECTS = 3_000
@@ -27,15 +25,7 @@ interface Kept {
 
 export type LastChangesService = ReturnType<typeof createLastChangesService>
 
-export function createLastChangesService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createLastChangesService(deps: BrowsingDeps) {
   const kept = createRecent<string, Kept>({
     maxEntries: MAX_DIRECTORIES,
     weight: { of: ({ size }) => size, max: MAX_KEPT },
@@ -64,23 +54,12 @@ export function createLastChangesService({
 
   return {
     /** In the order and the pages of the directory itself. */
-    async list(
-      caller: Caller,
-      input: Paged & { name: string; ref?: string | undefined; path?: string | undefined },
-      signal: AbortSignal,
-    ) {
-      const path = input.path === undefined ? undefined : requirePath(input.path)
-      const repo = await repos.open(caller, input.name, 'repo:read')
-      const place = readPlace(input.cursor)
-      const offset = place?.offset ?? 0
-      return repositories.withObjects(repo, signal, async (objects) => {
-        const commit = place?.oid ?? (await revisions.commitIn(objects, repo, input.ref))
-        const entries = await objects.findDirectory(commit, path).catch(refuseLarge)
-        if (!entries) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: path ?? commit })
-        const page = entries.slice(offset, offset + input.limit)
+    list: (caller: Caller, input: DirectoryInput, signal: AbortSignal) =>
+      withDirectoryPage(deps, caller, input, signal, async (page) => {
+        const { repo, objects, commit, path, entries, nextCursor } = page
         const key = [directoryName(repo), commit, path ?? ''].join(' ')
         const walk = await follow(objects, key, () => createLastChanges(commit, path), signal)
-        const changes = page.map((entry) => ({
+        const changes = entries.map((entry) => ({
           name: entry.name,
           oid: walk.found.get(nameBytes(entry).toString('latin1')),
         }))
@@ -90,14 +69,12 @@ export function createLastChangesService({
           const read = oid && commits.get(oid)
           return { name, commit: read ? summarize(read) : null }
         })
-        const end = offset + page.length
         return {
           commit,
           items,
           complete: walk.isOver || items.every((item) => item.commit !== null),
-          nextCursor: end < entries.length ? writePlace({ oid: commit, offset: end }) : null,
+          nextCursor,
         }
-      })
-    },
+      }),
   }
 }

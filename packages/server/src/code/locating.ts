@@ -13,10 +13,8 @@ import {
 } from '../git/names.ts'
 import type { ObjectReader } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
-import type { RepoRow, ReposService } from '../repos/service.ts'
-import { refuseLarge, requirePath } from './browsing.ts'
-import type { Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
+import type { RepoRow } from '../repos/service.ts'
+import { type BrowsingDeps, refuseLarge, requirePath } from './browsing.ts'
 
 /** As many parts of an address as the name of a ref is looked for in. */
 const MAX_REF_PARTS = 32
@@ -29,15 +27,7 @@ interface Found {
 export type LocatingService = ReturnType<typeof createLocatingService>
 
 /** Takes addresses apart in which a ref, which may have slashes, stands before a path. */
-export function createLocatingService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createLocatingService({ repos, repositories, revisions }: BrowsingDeps) {
   /** What a ref of this name is; branches first, as everywhere. */
   async function typeOf(repo: RepoRow, name: string): Promise<Found['type'] | undefined> {
     if (parseOid(name)) return 'commit'

@@ -3,23 +3,13 @@ import { findMergeBases } from '../git/objects/history.ts'
 import { mergeTrees } from '../git/objects/merge.ts'
 import { createWalks } from '../git/objects/walk/walks.ts'
 import { Fault } from '../platform/fault.ts'
-import type { ReposService } from '../repos/service.ts'
+import type { BrowsingDeps } from './browsing.ts'
 import { requireBranch } from './refs.ts'
-import type { Repositories } from './repositories.ts'
-import type { Revisions } from './revisions.ts'
 
 export type MergePreviewsService = ReturnType<typeof createMergePreviewsService>
 
 /** What a merge would come to. */
-export function createMergePreviewsService({
-  repos,
-  repositories,
-  revisions,
-}: {
-  repos: ReposService
-  repositories: Repositories
-  revisions: Revisions
-}) {
+export function createMergePreviewsService({ repos, repositories, revisions }: BrowsingDeps) {
   return {
     /** Nothing of it is kept. */
     async preview(
