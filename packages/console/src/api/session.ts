@@ -8,7 +8,7 @@ export const selfQuery = (org?: string) => query(org, (api) => api.credentials.s
 /** All organizations the person can act in, as far as a menu shows them. */
 export const organizationsQuery = query(undefined, (api) => api.orgs.list, { limit: 100 })
 
-export interface Person {
+interface Person {
   id: string
   name: string
   email: string

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 
 /** Keys that do something wherever the focus is, unless somebody is writing. */
-export interface Shortcut {
+interface Shortcut {
   /** One key, two after one another (`g c`), or with the key of commands (`mod+k`). */
   keys: string
   /** In words, for the list of all. */
@@ -9,7 +9,7 @@ export interface Shortcut {
   run: () => void
 }
 
-export const isMac: boolean = /mac|iphone|ipad/i.test(navigator.platform)
+const isMac: boolean = /mac|iphone|ipad/i.test(navigator.platform)
 export const modKey = isMac ? '⌘' : 'Ctrl'
 
 /** So long the second key of two may take. */

@@ -35,7 +35,7 @@ export function usePaletteSource({ name, find }: Source): void {
 }
 
 /** Whether all letters of a text stand in a label, in their order; the closer together the better, 0 for not at all. */
-export function likeness(text: string, label: string): number {
+function likeness(text: string, label: string): number {
   const [wanted, among] = [text.toLowerCase(), label.toLowerCase()]
   if (wanted === '') return 1
   const at = among.indexOf(wanted)

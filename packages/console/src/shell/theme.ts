@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-export type Theme = 'system' | 'light' | 'dark'
+type Theme = 'system' | 'light' | 'dark'
 
 export const THEMES: readonly { value: Theme; label: string }[] = [
   { value: 'system', label: 'As the system' },

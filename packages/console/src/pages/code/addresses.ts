@@ -7,7 +7,6 @@ import { pages, query } from '../../api/queries.ts'
 export const addressOf = (ref: string, path: string): string => (path ? `${ref}/${path}` : ref)
 
 export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** As people say it: a commit by its first letters. */
 export const refInWords = ({ ref, type }: { ref: string; type: string }): string =>

@@ -1,6 +1,6 @@
 import type { Commit } from '@trellis/contract'
 
-export type HistoryRow = { kind: 'day'; day: string } | { kind: 'commit'; commit: Commit }
+type HistoryRow = { kind: 'day'; day: string } | { kind: 'commit'; commit: Commit }
 
 const inWords = new Intl.DateTimeFormat('en', { dateStyle: 'full' })
 

@@ -70,7 +70,7 @@ function useRuntimesOff(): string[] {
 }
 
 /** A part of the server that is switched off, and how it is switched on. */
-export function FeatureOff({ error }: { error: ApiError }) {
+function FeatureOff({ error }: { error: ApiError }) {
   const feature = String(error.data.feature)
   return (
     <EmptyState title={feature === 'extensions' ? 'Extensions are off' : `The ${feature} runtime is off`}>

@@ -18,7 +18,7 @@ import { useRowKeys } from './row-keys.ts'
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled']
 const TRIGGERS: readonly RunTrigger[] = ['dispatch', 'push', 'record', 'event', 'daemon']
 
-export interface RunsSearch {
+interface RunsSearch {
   status?: RunStatus | undefined
   extension?: string | undefined
   trigger?: RunTrigger | undefined

@@ -80,7 +80,7 @@ export function createRunLog() {
 
 export type RunLog = ReturnType<typeof createRunLog>
 
-export interface LineFilter {
+interface LineFilter {
   text: string
   /** The least grave that is shown. */
   least: Level

@@ -2,7 +2,7 @@
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-export type Kind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'list' | 'object' | 'json'
+type Kind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'list' | 'object' | 'json'
 
 export interface Shape {
   kind: Kind

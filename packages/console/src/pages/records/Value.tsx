@@ -35,7 +35,7 @@ export function Value({ field, value }: { field: Field; value: unknown }) {
   }
 }
 
-export const Moment = ({ at }: { at: number }) => {
+const Moment = ({ at }: { at: number }) => {
   const time = new Date(at)
   // What is beyond the calendar is a number still.
   if (Number.isNaN(time.getTime())) return <>{at}</>
@@ -46,7 +46,7 @@ export const Moment = ({ at }: { at: number }) => {
   )
 }
 
-export function RefLink({ record, id }: { record: string; id: string }) {
+function RefLink({ record, id }: { record: string; id: string }) {
   const { org, name } = useRepo()
   return (
     <Link

@@ -1,5 +1,5 @@
 /** What stands in the address of a table: the filter as `records/list` takes it, and the order. */
-export interface RowsSearch {
+interface RowsSearch {
   where?: Record<string, unknown>
   sort?: string
 }

@@ -8,7 +8,7 @@ import { type Cell, type Gap, nextOf, type Row, rowOf, type View, widthOf } from
 import { Text } from './Text.tsx'
 import type { Tokens } from './use-tokens.ts'
 
-export interface LinesProps {
+interface LinesProps {
   path: string
   rows: readonly Row[]
   view: View

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import type { View } from './rows.ts'
 
 /** How somebody likes to read changes. */
-export interface Reading {
+interface Reading {
   view: View
   wrap: boolean
 }

@@ -9,14 +9,14 @@ export interface LineRange {
 }
 
 /** What an address points at: a file, or lines of it. */
-export interface Pointed {
+interface Pointed {
   path: string
   lines?: LineRange
 }
 
 const LINES = /^(.*):([LR])(\d+)(?:-(\d+))?$/s
 
-export function readPlace(hash: string): Pointed | undefined {
+function readPlace(hash: string): Pointed | undefined {
   if (hash === '') return undefined
   const [, path = hash, side, from = '', to = from] = LINES.exec(hash) ?? []
   if (side !== 'L' && side !== 'R') return { path: hash }

@@ -1,5 +1,5 @@
 /** Lines that an address points to, counted from one. */
-export interface Marked {
+interface Marked {
   from: number
   to: number
 }

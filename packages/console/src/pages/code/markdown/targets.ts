@@ -1,7 +1,7 @@
 import { resolvePath } from '../paths.ts'
 
 /** Where a link or an image of a text leads. */
-export type Target =
+type Target =
   | { kind: 'inside'; path: string; hash: string }
   | { kind: 'heading'; id: string }
   | { kind: 'outside'; href: string }
