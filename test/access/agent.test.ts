@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createSqlite, createVisitor, type Person, useApp } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { createSandbox } from '../git/harness.ts'
 import { noCurlHere, run } from './shell.ts'
 
@@ -38,8 +39,7 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
     used.add(command)
     return run(edit(command), work, known)
   }
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what the test looks at.
-  const answer = async (...args: Parameters<typeof step>): Promise<any> =>
+  const answer = async (...args: Parameters<typeof step>): Promise<Json> =>
     JSON.parse((await step(...args)).stdout || '{}')
   const git = async (command: string) => {
     const { code, stdout, stderr } = await run(command, work, known)
@@ -56,12 +56,10 @@ describe('a new agent that follows /auth.md', { skip: noCurlHere }, () => {
     assert.equal(refused.status, 401)
     const resource = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1]
     const readJson = async (url: string | undefined) => (await fetch(url ?? '')).json()
-    // biome-ignore lint/suspicious/noExplicitAny: what came back is what the test looks at.
-    const protectedResource = (await readJson(resource)) as any
+    const protectedResource = (await readJson(resource)) as Json
     assert.equal(protectedResource.resource, app.url)
     const [issuer] = protectedResource.authorization_servers
-    // biome-ignore lint/suspicious/noExplicitAny: what came back is what the test looks at.
-    const server = (await readJson(`${issuer}/.well-known/oauth-authorization-server`)) as any
+    const server = (await readJson(`${issuer}/.well-known/oauth-authorization-server`)) as Json
     assert.equal(server.issuer, issuer)
     assert.deepEqual(server.agent_auth.identity_types_supported, ['anonymous', 'service_auth'])
     const text = await (await fetch(server.agent_auth.skill)).text()

@@ -6,6 +6,7 @@ import { appendFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onEachDatabase, type TestDatabase } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import {
   type Client,
   createClient,
@@ -74,8 +75,7 @@ onEachDatabase('killing the server while it promotes', (create) => {
       TRELLIS_RATE_PER_SECOND: '1000000',
       TRELLIS_RATE_BURST: '1000000',
     })
-  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test looks at.
-  const ok = async (path: string, input: object): Promise<any> => {
+  const ok = async (path: string, input: object): Promise<Json> => {
     const { status, body } = await server.post(path, { name, ...input })
     assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`)
     return body

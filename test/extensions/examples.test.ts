@@ -6,15 +6,13 @@ import { join, resolve } from 'node:path'
 import { before, describe, it, type TestContext } from 'node:test'
 import type { Run } from '@trellis/contract'
 import { createSqlite, installBubblewrap, useInSuite, useReceiver } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { type Client, startHost, until } from '../git/harness.ts'
 
 const EXAMPLES = resolve(import.meta.dirname, '../../examples')
 const DAY_MS = 24 * 60 * 60_000
 /** A machine may be slow, and has a sandbox to start. */
 const PATIENCE_MS = 120_000
-
-// biome-ignore lint/suspicious/noExplicitAny: rows and outputs are what the test looks at.
-type Loose = any
 
 describe('the examples', () => {
   const receiver = useReceiver()
@@ -42,9 +40,9 @@ describe('the examples', () => {
     await client.run('push', '-q', host.remote(name), `HEAD:${branch}`)
     return oid
   }
-  const rows = async (name: string, record: string, where: object = {}): Promise<Loose[]> =>
+  const rows = async (name: string, record: string, where: object = {}): Promise<Json[]> =>
     (await host.ok('records/list', { name, record, where })).rows
-  const oneRow = async (name: string, record: string, where: object): Promise<Loose> => {
+  const oneRow = async (name: string, record: string, where: object): Promise<Json> => {
     await until(
       `there is such a ${record}`,
       async () => (await rows(name, record, where)).length > 0,
@@ -85,7 +83,7 @@ describe('the examples', () => {
     (await host.ok('runs/list', { name, extension, limit: 1 })).items[0]
   const logOf = async ({ id }: Run): Promise<string> =>
     (await host.ok('runs/logs', { id, limit: 250 })).items
-      .flatMap(({ payload }: Loose) => payload?.message ?? [])
+      .flatMap(({ payload }: Json) => payload?.message ?? [])
       .join('\n')
   /** Whether this machine has no sandbox, and what is left out for that reason. */
   function hasNoSandbox(t: TestContext): boolean {
@@ -180,7 +178,7 @@ describe('the examples', () => {
 
     it('reports in the night, and whenever it is woken by hand', async () => {
       const { output } = await ended((await wake(name, 'nightly')).id)
-      const read = async ({ day }: Loose): Promise<string> =>
+      const read = async ({ day }: Json): Promise<string> =>
         (await host.ok('git/blobs/get', { name, ref: 'reports', path: `reports/${day}.md` })).content
       assert.match(await read(output), /^# \d{4}-\d\d-\d\d\n\n\d commits on main, \d runs of the tests/)
 
@@ -188,7 +186,7 @@ describe('the examples', () => {
       host.app.pass(DAY_MS)
       const scheduled = async () =>
         (await host.ok('runs/list', { name, extension: 'nightly' })).items.find(
-          ({ input }: Loose) => input.reason === 'schedule',
+          ({ input }: Json) => input.reason === 'schedule',
         )
       await until('it is woken', async () => (await scheduled()) !== undefined, PATIENCE_MS)
       const { id } = await scheduled()
@@ -203,9 +201,9 @@ describe('the examples', () => {
       await until('it sleeps', sleeps, PATIENCE_MS)
       host.app.pass(DAY_MS)
       const night = await ended(id)
-      assert.equal(new Date((night.output as Loose).day).getTime() % DAY_MS, 0)
+      assert.equal(new Date((night.output as Json).day).getTime() % DAY_MS, 0)
       assert.match(await read(night.output), /0 runs of the tests/)
-      assert.equal((await event(name, 'report.written'))?.subject, (night.output as Loose).day)
+      assert.equal((await event(name, 'report.written'))?.subject, (night.output as Json).day)
     })
   })
 
@@ -229,14 +227,14 @@ describe('the examples', () => {
       const worker = await ended((await dispatch(name, 'worker')).id)
       assert.deepEqual(worker.output, { path: 'README.md', lines: 3 })
       const { began, ended: over } = (await ended((await dispatch(name, 'workflow', { waitMs: 1 })).id))
-        .output as Loose
+        .output as Json
       assert.ok(over > began)
     })
 
     it('run in the sandbox, where there is one', async (t) => {
       if (hasNoSandbox(t)) return
       const run = await ended((await dispatch(name, 'sandbox')).id)
-      assert.equal((run.output as Loose).commit, run.commitSha)
+      assert.equal((run.output as Json).commit, run.commitSha)
       assert.match(await logOf(run), /^\d+ files/)
     })
 

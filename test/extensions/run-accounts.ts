@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { NumberedEvent, Run } from '@trellis/contract'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 
 /** Everything that is told of the runs of a repository. */
 export interface Accounts {
@@ -12,8 +13,7 @@ export interface Accounts {
   events: NumberedEvent[]
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are what the test looks at.
-type Ok = (path: string, input: object) => Promise<any>
+type Ok = (path: string, input: object) => Promise<Json>
 
 async function pages<T>(ok: Ok, path: string, input: object): Promise<T[]> {
   const all: T[] = []

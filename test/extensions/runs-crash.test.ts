@@ -7,6 +7,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 import type { Daemon, Run } from '@trellis/contract'
 import { installBubblewrap, onEachDatabase, type TestDatabase } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { createSandbox, type Sandbox, type ServerProcess, startServer, until } from '../git/harness.ts'
 import { type Ask, askToEnd, askToWait, chooseWays, files } from './mixed-runs.ts'
 import { type Accounts, assertAgree, assertHeard, assertSetOffOnce, readAccounts } from './run-accounts.ts'
@@ -43,8 +44,7 @@ onEachDatabase('killing the server while extensions run', (create) => {
       TRELLIS_RATE_BURST: '1000000',
       TRELLIS_RUN_LEASE_SECONDS: '3',
     })
-  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test looks at.
-  const ok = async (path: string, input: object): Promise<any> => {
+  const ok = async (path: string, input: object): Promise<Json> => {
     const { status, body } = await server.post(path, input)
     assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`)
     return body

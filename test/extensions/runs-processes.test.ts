@@ -10,6 +10,7 @@ import {
   startReceiver,
   type TestDatabase,
 } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { createSandbox, type Sandbox, type ServerProcess, startServer, until } from '../git/harness.ts'
 import { chooseWays, files } from './mixed-runs.ts'
 import { assertAgree, assertHeard, readAccounts } from './run-accounts.ts'
@@ -57,8 +58,7 @@ describe('two processes that run extensions', () => {
   let one: ServerProcess
   let two: ServerProcess
 
-  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test looks at.
-  const ok = async (path: string, input: object): Promise<any> => {
+  const ok = async (path: string, input: object): Promise<Json> => {
     const { status, body } = await two.post(path, { name, ...input })
     assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`)
     return body

@@ -8,17 +8,15 @@ import { before, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertFault, onEachDatabase } from '@trellis/server/testing'
 import { sql } from 'kysely'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { type Client, type Host, useHost } from '../git/harness.ts'
 
 const SAMPLE = resolve(import.meta.dirname, '../../examples/tracker')
 const CANONICAL = 'refs/trellis/canonical'
 const name = 'tracker'
 
-// biome-ignore lint/suspicious/noExplicitAny: descriptors and answers are what the test looks at.
-type Loose = any
-
 /** JSON in the one form that is hashed, found without the server's help. */
-const inOneForm = (value: Loose): string =>
+const inOneForm = (value: Json): string =>
   Array.isArray(value)
     ? `[${value.map(inOneForm).join()}]`
     : value !== null && typeof value === 'object'
@@ -28,10 +26,10 @@ const inOneForm = (value: Loose): string =>
           .join()}}`
       : JSON.stringify(value)
 const sha256 = (data: string | Uint8Array) => `sha256:${createHash('sha256').update(data).digest('hex')}`
-const hashOf = (value: Loose) => sha256(inOneForm(value))
+const hashOf = (value: Json) => sha256(inOneForm(value))
 
 /** What a list must say of an extension at a commit, when the descriptors of `canonical` are in force. */
-function expectedEntry(descriptor: Loose, commitSha: string, canonical: Loose[] = []): Loose {
+function expectedEntry(descriptor: Json, commitSha: string, canonical: Json[] = []): Json {
   const { description, record, inputSchema, outputSchema } = descriptor
   const { module = 'index.ts', capabilities = [] } = descriptor
   const own = canonical.find((other) => other.name === descriptor.name)
@@ -106,17 +104,17 @@ onEachDatabase('the sample repository', (create) => {
   let first: string
   let second: string
   /** As they are at the first commit, by the name of their extension. */
-  const descriptors = new Map<string, Loose>()
-  const changed = new Map<string, Loose>()
+  const descriptors = new Map<string, Json>()
+  const changed = new Map<string, Json>()
 
   const list = (ref: string) => host.ok('extensions/list', { name, ref })
   const promote = (ref: string, more: object = {}) => host.call('extensions/promote', { name, ref, ...more })
   const add = async (record: string, data: object) =>
-    (await host.ok('records/create', { name, record, data })) as Loose
+    (await host.ok('records/create', { name, record, data })) as Json
   const rows = async (where: object = {}) =>
-    (await host.ok('records/list', { name, record: 'task', where })).rows as Loose[]
+    (await host.ok('records/list', { name, record: 'task', where })).rows as Json[]
   /** Changes the record of the tasks on a branch of its own. */
-  async function pushTasks(branch: string, change: (descriptor: Loose) => void): Promise<string> {
+  async function pushTasks(branch: string, change: (descriptor: Json) => void): Promise<string> {
     const descriptor = structuredClone(descriptors.get('tasks'))
     change(descriptor)
     await client.run('checkout', '-q', '-B', branch, first)
@@ -128,7 +126,7 @@ onEachDatabase('the sample repository', (create) => {
   const descriptorsOf = (branch?: string) =>
     [...descriptors.values()].map((one) => (one.name === 'tasks' && branch ? changed.get(branch) : one))
   /** Every field of every entry: those that only a build can tell are held against what was stored. */
-  async function assertListed(ref: string, commit: string, at: Loose[], canonical?: Loose[]): Promise<void> {
+  async function assertListed(ref: string, commit: string, at: Json[], canonical?: Json[]): Promise<void> {
     const answer = await list(ref)
     assert.deepEqual([answer.ref, answer.commitSha, answer.canonicalRef], [ref, commit, CANONICAL])
     assert.deepEqual(answer.errors, [])
@@ -238,16 +236,16 @@ onEachDatabase('the sample repository', (create) => {
       record.indexes = ['status,due', 'release', 'area,priority']
     })
     await assertListed('next', second, descriptorsOf('next'), descriptorsOf())
-    const ahead = (await list('next')).items.filter(({ schemaAhead }: Loose) => schemaAhead)
+    const ahead = (await list('next')).items.filter(({ schemaAhead }: Json) => schemaAhead)
     assert.deepEqual(
-      ahead.map((entry: Loose) => entry.name),
+      ahead.map((entry: Json) => entry.name),
       ['tasks'],
     )
     const before = await everythingIn(host)
     const { status, body } = await promote('next', { dryRun: true })
     assert.deepEqual([status, body.oid], [200, second])
     assert.deepEqual(
-      body.migrations.map(({ recordName, kind }: Loose) => [recordName, kind]),
+      body.migrations.map(({ recordName, kind }: Json) => [recordName, kind]),
       [
         ['check', 'noop'],
         ['release', 'noop'],

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import type { Run } from '@trellis/contract'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import { createClient, type Sandbox, type ServerProcess } from '../git/harness.ts'
 
 export interface Keeper {
-  // biome-ignore lint/suspicious/noExplicitAny: what comes back is what a test looks at.
-  ok(path: string, input: object): Promise<any>
+  ok(path: string, input: object): Promise<Json>
   /** Asks for a run, and gives its id. */
   dispatch(extension: string, input?: object): Promise<string>
   /** Waits until it has ended, however long its limit lets it. */

@@ -5,6 +5,7 @@ import { appendFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { createPostgres, createSqlite, type TestDatabase } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import {
   type Client,
   createClient,
@@ -148,8 +149,7 @@ for (const [title, create, rounds] of [
       for (;;) {
         const { status, body } = await server.post('events/list', { name: 'shaken', since, limit: 250 })
         assert.equal(status, 200)
-        // biome-ignore lint/suspicious/noExplicitAny: the payload is what is looked at.
-        const { items } = body as { items: { seq: number; type: string; subject: string; payload: any }[] }
+        const { items } = body as { items: { seq: number; type: string; subject: string; payload: Json }[] }
         for (const { seq, type, subject, payload } of items) {
           assert.equal(seq, ++since)
           if (type !== 'git.push') continue

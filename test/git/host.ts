@@ -12,6 +12,7 @@ import {
   type TestApp,
   useInSuite,
 } from '@trellis/server/testing'
+import type { Json } from '../../packages/server/src/testing/json.ts'
 import {
   type Client,
   type ClientOptions,
@@ -25,8 +26,7 @@ export interface RefEvent {
   seq: number
   type: string
   subject: string | null
-  // biome-ignore lint/suspicious/noExplicitAny: what an event says is what a test looks at.
-  payload: any
+  payload: Json
 }
 
 /** A whole Trellis in this process, with somebody signed up. */
@@ -43,8 +43,7 @@ export interface Host extends AsyncDisposable {
   filled(name: string, options?: ClientOptions): Promise<{ client: Client; url: string }>
   call: (path: string, input?: unknown, options?: CallOptions) => ReturnType<TestApp['call']>
   /** Calls as the owner and gives the body of the success. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look into it.
-  ok(path: string, input?: unknown): Promise<any>
+  ok(path: string, input?: unknown): Promise<Json>
   repoId(name: string): Promise<string>
   events(name: string, afterSeq?: number): Promise<RefEvent[]>
   /** All refs by name, as the database has them. */

@@ -1,3 +1,4 @@
+import type { Json } from '../../packages/server/src/testing/json.ts'
 // What a fixture says of itself: which version made it, and what must still be so after an upgrade.
 
 /** The first schema that has it. */
@@ -11,8 +12,7 @@ export interface Recorded {
   path: string
   input: object
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered.
-  body: any
+  body: Json
 }
 
 export interface KeptRepo {

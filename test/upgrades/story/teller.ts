@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Receiver } from '@trellis/server/testing'
+import type { Json } from '../../../packages/server/src/testing/json.ts'
 import { type Client, createClient } from '../../git/client.ts'
 import type { Manifest } from '../manifest.ts'
 import type { OldServer } from '../old-server.ts'
@@ -19,8 +20,7 @@ interface As {
 interface Answer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: what versions answer is looked at, not typed.
-  body: any
+  body: Json
 }
 
 /** What all parts of a story stand on. It speaks HTTP and git only: versions have nothing else in common. */

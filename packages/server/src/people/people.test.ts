@@ -10,13 +10,13 @@ import {
   type TestApp,
   useApp,
 } from '../testing/index.ts'
+import type { Json } from '../testing/json.ts'
 
 const password = 'correct horse battery'
 
 interface Session {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  body: any
+  body: Json
   cookie: string
 }
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { sql } from 'kysely'
 import { codeFor, createVisitor, onEachDatabase, useApp, wrongCodeFor } from '../testing/index.ts'
+import type { Json } from '../testing/json.ts'
 import { createEntryLinkIn } from './entry-links.ts'
 
 const password = 'correct horse battery'
 
 interface Answer {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  body: any
+  body: Json
   /** What a browser would keep of it. */
   cookie: string
   location: string | null

@@ -9,6 +9,7 @@ import { sessionHashes } from '../db/migrations/0008-session-hashes.ts'
 import { migrations } from '../db/migrations/index.ts'
 import { hashSecret } from '../secrets/minting.ts'
 import { onEachDatabase, sessionCookieOf, startTestApp, useApp } from '../testing/index.ts'
+import type { Json } from '../testing/json.ts'
 
 onEachDatabase('sessions', (create) => {
   const app = useApp(create)
@@ -22,8 +23,7 @@ onEachDatabase('sessions', (create) => {
     return decodeURIComponent(/session_token=([^.]+)\./.exec(cookie)?.[1] ?? '')
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  async function ask(route: string, token: string, body?: object): Promise<any> {
+  async function ask(route: string, token: string, body?: object): Promise<Json> {
     const response = await fetch(`${app.url}/api/auth/${route}`, {
       method: body ? 'POST' : 'GET',
       headers: { ...bearer(token), ...(body && { 'content-type': 'application/json' }) },

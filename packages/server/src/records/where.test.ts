@@ -11,6 +11,7 @@ import {
   repoNamed,
   useApp,
 } from '../testing/index.ts'
+import type { Json } from '../testing/json.ts'
 import { choosePath } from './access-path.ts'
 import * as entryStore from './entry-store.ts'
 import { parseSchema } from './schema.ts'
@@ -144,9 +145,6 @@ describe('a filter', () => {
 })
 
 /* The oracle: what a filter means, said in the plainest way. */
-
-// biome-ignore lint/suspicious/noExplicitAny: rows and filters are JSON.
-type Json = any
 
 const order = (a: Json, b: Json) =>
   typeof a === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : a - b

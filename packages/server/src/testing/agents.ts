@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Json } from './json.ts'
 import type { Answer, TestApp } from './test-app.ts'
 
 const CLAIM_GRANT = 'urn:workos:agent-auth:grant-type:claim'
@@ -20,14 +21,12 @@ export interface TestAgent {
   /** From before any claim. Empty for a service_auth agent, which has none. */
   token: string
   /** What registering answered. */
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  registered: any
+  registered: Json
   startClaim(email?: string): Promise<{ ceremony: Ceremony; attemptToken: string }>
   poll(): Promise<Answer>
   exchange(assertion?: string): Promise<Answer>
   /** Names a person, who then types the code; gives what the agent's poll answers. */
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  beClaimed(person: { email: string; token: string }): Promise<{ poll: any; attemptToken: string }>
+  beClaimed(person: { email: string; token: string }): Promise<{ poll: Json; attemptToken: string }>
 }
 
 /** Asks one of the endpoints for agents: JSON, or a form where the fields are given as one. */

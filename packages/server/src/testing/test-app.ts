@@ -14,6 +14,7 @@ import { createLog } from '../platform/log.ts'
 import type { Runtimes } from '../runtime/runtime.ts'
 import { type CreateDatabase, placeMigrated, type TestDatabase } from './databases.ts'
 import { useInSuite } from './in-suite.ts'
+import type { Json } from './json.ts'
 import { cheapPasswords } from './passwords.ts'
 
 /** A whole Trellis on a port of its own, whose every answer is held against the contract. */
@@ -45,8 +46,7 @@ export interface CallOptions {
 export interface Answer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-  body: any
+  body: Json
 }
 
 export async function startTestApp(

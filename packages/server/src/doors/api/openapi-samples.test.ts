@@ -4,9 +4,7 @@ import { before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { createSqlite, useApp } from '../../testing/index.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-type Json = any
+import type { Json } from '../../testing/json.ts'
 
 describe('samples', () => {
   const app = useApp(createSqlite)

@@ -5,9 +5,7 @@ import { errors, type OperationMeta, streams } from '@trellis/contract'
 import * as z from 'zod'
 import { allOperations } from '../../operations/implement.ts'
 import { createSqlite, useApp } from '../../testing/index.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-type Json = any
+import type { Json } from '../../testing/json.ts'
 
 describe('the published document', () => {
   const app = useApp(createSqlite)

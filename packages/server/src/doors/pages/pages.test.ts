@@ -11,9 +11,7 @@ import {
   type TestApp,
   useApp,
 } from '../../testing/index.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: what came back is what a test looks at.
-type Json = any
+import type { Json } from '../../testing/json.ts'
 
 describe('pages', () => {
   const app = useApp(createSqlite, { TRELLIS_ORG_MAX_REPOS: '7' })
