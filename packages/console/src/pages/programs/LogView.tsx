@@ -11,6 +11,7 @@ import {
 import { useShortcut } from '../../keys/shortcuts.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Input, Select } from '../../ui/Field.tsx'
+import { reachable } from '../../ui/reachable.ts'
 import styles from './LogView.module.css'
 import { WithPlaces } from './links.tsx'
 import { chosenLines, LEVELS, type Level, type Line, type RunLog } from './run-log.ts'
@@ -95,8 +96,7 @@ export function LogView({ log, from, isLive, source }: LogViewProps) {
       <div
         ref={frame}
         className={styles.frame}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-        tabIndex={0}
+        {...reachable}
         role="log"
         aria-live="off"
         aria-label="Lines"

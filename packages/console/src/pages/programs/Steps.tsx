@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Run, RunStep } from '@trellis/contract'
 import { query } from '../../api/queries.ts'
 import { Section } from '../../ui/Page.tsx'
+import { reachable } from '../../ui/reachable.ts'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Status, type StatusKind } from '../../ui/Status.tsx'
 import { Duration, TimeAgo } from '../../ui/TimeAgo.tsx'
@@ -47,8 +48,7 @@ function TimeLine({ run, steps }: { run: Run; steps: RunStep[] }) {
   }))
   const scale = createScale([begin, end, ...spans.flatMap(({ from, to }) => [from, to])])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-    <section className={styles.frame} aria-label="Time line" tabIndex={0}>
+    <section className={styles.frame} aria-label="Time line" {...reachable}>
       <table className={styles.steps} aria-label="Steps">
         <thead>
           <tr>

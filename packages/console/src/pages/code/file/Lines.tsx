@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { reachable } from '../../../ui/reachable.ts'
 import { Coloured } from '../highlight/Coloured.tsx'
 import { useColours } from '../highlight/client.ts'
 import type { Colours } from '../highlight/protocol.ts'
@@ -54,8 +55,7 @@ export function Lines({ label, text, language, before }: LinesProps) {
   const width = `calc(${longest}ch + ${digits}ch + 64px)`
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-    <section className={styles.frame} aria-label={label} tabIndex={0}>
+    <section className={styles.frame} aria-label={label} {...reachable}>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the numbers are links, and `l` asks for a line. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it listens for clicks on the numbers in it. */}
       <div

@@ -1,4 +1,5 @@
 import { CopyButton } from '../../../ui/CopyButton.tsx'
+import { reachable } from '../../../ui/reachable.ts'
 import { Coloured } from '../highlight/Coloured.tsx'
 import { useColours } from '../highlight/client.ts'
 import { languageOfWord } from '../highlight/languages.ts'
@@ -10,8 +11,7 @@ export function CodeBlock({ text, word }: { text: string; word: string }) {
   const lines = text.split('\n')
   return (
     <div className={styles.block}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable. */}
-      <pre tabIndex={0}>
+      <pre {...reachable}>
         <code>
           {lines.map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing else.

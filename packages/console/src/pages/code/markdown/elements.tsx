@@ -1,4 +1,5 @@
 import { Fragment, type JSX, type ReactNode } from 'react'
+import { reachable } from '../../../ui/reachable.ts'
 import { CodeBlock } from './CodeBlock.tsx'
 import { ImageIn, LinkTo } from './links.tsx'
 import styles from './Markdown.module.css'
@@ -146,8 +147,7 @@ const checkboxOf = (node: HTMLElement): ReactNode =>
   ) : null
 
 const tableOf = (node: HTMLElement, within: Within): ReactNode => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable.
-  <section className={styles.table} aria-label="Table" tabIndex={0}>
+  <section className={styles.table} aria-label="Table" {...reachable}>
     <table>{childrenOf(node, within)}</table>
   </section>
 )
