@@ -43,4 +43,4 @@ export interface OpenDialect {
 
 /** Reads a field in which a driver says what went wrong. */
 export const fieldOf = (error: unknown, name: string): unknown =>
-  error instanceof Error ? (error as unknown as Record<string, unknown>)[name] : undefined
+  error instanceof Error ? Reflect.get(error, name) : undefined

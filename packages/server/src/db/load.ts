@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
 
 type Row = Record<string, unknown>
@@ -31,7 +30,7 @@ export async function loadTables(
     return typeof value === 'boolean' ? Number(value) : value
   }
   await database.transact(async (tx) => {
-    const into = tx as unknown as Kysely<AnyTables>
+    const into = tx.withTables<AnyTables>()
     for await (const { name, rows } of tables) {
       if (!known.some((table) => table.name === name)) throw new Error(`There is no table ${name}`)
       let batch: Row[] = []

@@ -15,10 +15,9 @@ export function noted(refusal: Refusal): Refusal {
 /** Runs what makes something else of every failure, and throws what the database could not do as it is. */
 export async function unhidden<T>(work: () => Promise<T>): Promise<T> {
   const heard: { refusal?: Refusal } = {}
-  try {
-    return await hearing.run(heard, work)
-  } finally {
-    // biome-ignore lint/correctness/noUnsafeFinally: it is what is behind a result or a failure that means nothing.
-    if (heard.refusal) throw heard.refusal
-  }
+  const [ended] = await Promise.allSettled([hearing.run(heard, async () => work())])
+  // It is what is behind a result or a failure that means nothing.
+  if (heard.refusal) throw heard.refusal
+  if (ended.status === 'rejected') throw ended.reason
+  return ended.value
 }

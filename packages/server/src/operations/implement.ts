@@ -107,7 +107,7 @@ function checkOutput(schema: AnySchema | undefined, output: unknown): void {
 function validate(schema: AnySchema | undefined, value: unknown): { value: unknown } | { issues: Issue[] } {
   if (!schema) return { value }
   // oRPC takes schemas of any kind; those of the contract are zod's.
-  const result = (schema as unknown as z.ZodType).safeParse(value, { error: shapeWords })
+  const result = (schema as z.ZodType).safeParse(value, { error: shapeWords })
   if (result.success) return { value: result.data }
   const issues = result.error.issues.map(({ path, message }) => ({
     path: path.map((key) => (typeof key === 'number' ? key : String(key))),

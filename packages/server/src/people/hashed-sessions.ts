@@ -48,8 +48,7 @@ function hashing(storage: Storage) {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any function at all.
-type Call<Method extends (call: any) => unknown> = Parameters<Method>[0]
+type Call<Method extends (call: never) => unknown> = Parameters<Method>[0]
 
 const isToken = (model: string, field: string): boolean => model === 'session' && field === 'token'
 

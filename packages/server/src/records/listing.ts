@@ -123,5 +123,4 @@ function decodePlace({ index, descending }: Sort, cursor: string | undefined): S
   }
 }
 
-const presentSchema = ({ declared }: Collection): RecordSchema =>
-  ({ hooks: {}, ...declared }) as unknown as RecordSchema
+const presentSchema = ({ declared }: Collection): RecordSchema => ({ hooks: {}, ...declared }) as RecordSchema

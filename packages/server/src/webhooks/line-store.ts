@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql, type Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared, preparedChange, preparedInsert } from '../db/prepared.ts'
 import { createPauses } from '../platform/pauses.ts'
@@ -94,11 +94,9 @@ interface Claim {
   failingToo: boolean
 }
 
-type LineQuery = SelectQueryBuilder<Schema, 'webhook_lines', object>
-
 /** Due, and in nobody's hands. */
 function claimable(db: Db, { now, leaseMs, limit, without, failingToo }: Claim) {
-  let query = (db as unknown as { selectFrom(table: 'webhook_lines'): LineQuery })
+  let query = db
     .selectFrom('webhook_lines')
     .select('webhook_id')
     .where('next_due_at', '<=', now)

@@ -69,6 +69,6 @@ async function isThere(url: string): Promise<boolean> {
 
 /** At once: to part politely takes an answer. */
 function cut(client: pg.ClientBase): void {
-  const { connection } = client as unknown as { connection?: { stream?: Socket } }
+  const { connection } = client as pg.ClientBase & { connection?: { stream?: Socket } }
   connection?.stream?.destroy()
 }

@@ -15,8 +15,10 @@ interface Log {
 
 const db = new DatabaseSync(workerData.path, { timeout: 0 })
 db.exec('pragma synchronous = full')
-const run = (mode: 'noop' | 'passive' | 'full') =>
-  db.prepare(`pragma wal_checkpoint(${mode})`).get() as unknown as Log
+function run(mode: 'noop' | 'passive' | 'full'): Log {
+  const { log, checkpointed } = db.prepare(`pragma wal_checkpoint(${mode})`).get() ?? {}
+  return { log: Number(log), checkpointed: Number(checkpointed) }
+}
 
 function checkpoint(): void {
   const { log, checkpointed } = run('noop')

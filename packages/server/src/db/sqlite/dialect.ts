@@ -199,8 +199,8 @@ class SqliteSession implements DatabaseConnection, ConnectionProvider, Direct {
     }
   }
 
-  // biome-ignore lint/correctness/useYield: nothing in Trellis streams rows.
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+  /** Nothing in Trellis streams rows. */
+  streamQuery(): never {
     throw new Error('Streaming rows is not supported')
   }
 }

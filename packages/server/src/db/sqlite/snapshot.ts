@@ -51,8 +51,8 @@ function dialectOver(connection: SqliteConnection): Dialect {
     executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
       rows: connection.run(sql, parameters).rows as R[],
     }),
-    // biome-ignore lint/correctness/useYield: rows are streamed past Kysely.
-    async *streamQuery() {
+    /** Rows are streamed past Kysely. */
+    streamQuery(): never {
       throw new Error('Streaming rows is not supported')
     },
   }

@@ -34,7 +34,7 @@ export async function generateOpenApi(baseUrl: string): Promise<OpenApiDocument>
       },
       commonSchemas: { ...sharedSchemas, [UNDECLARED]: { error: 'UndefinedError' } },
     },
-  )) as unknown as OpenApiDocument
+  )) as OpenApiDocument
 
   offerOrgHeader(document)
   shareErrors(document)
