@@ -2,206 +2,25 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createGunzip } from 'node:zlib'
-import { createPlaces } from '../platform/places.ts'
+import { refList, type Served, startGitServer } from '../testing/git-server.ts'
 import { runProgram } from '../testing/programs.ts'
-import { createCloneCache } from './clones/cache.ts'
-import { cloneKey, runUploadPack } from './clones/upload-pack.ts'
 import type { Oid, RefName } from './names.ts'
-import { describeTips } from './objects/push-facts.ts'
-import { withObjects } from './objects/reader.ts'
-import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './packs/intake.ts'
-import { createLocalPackStore } from './packs/pack-store.ts'
-import { withWholePack } from './packs/spooled-pack.ts'
-import { createWorkingDirectories } from './packs/working-directory.ts'
-import { createGit, openRepo } from './process/command.ts'
-import {
-  advertise,
-  answerLsRefs,
-  parseProtocolVersion,
-  type Ref,
-  type RefList,
-  type Service,
-} from './protocol/advertisement.ts'
-import { dataPacket, errorPacket, FLUSH_PACKET, ProtocolError } from './protocol/pkt-line.ts'
-import { formatPushProgress, formatPushReport } from './protocol/push-report.ts'
-import { type Push, type PushCommand, readPush } from './protocol/push-request.ts'
-import { compareNames, SortedRefs } from './protocol/sorted-refs.ts'
-import { readUploadRequest } from './protocol/upload-request.ts'
+import { dataPacket, FLUSH_PACKET } from './protocol/pkt-line.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'smart-http-'))
 
-const git = createGit({ pool: createPlaces({ size: 8 }) })
-const store = createLocalPackStore(join(root, 'store'))
-const directories = createWorkingDirectories()
-const cache = createCloneCache({ dir: join(root, 'cache'), maxBytes: 100_000_000 })
-
-interface Served {
-  name: string
-  refs: Map<RefName, Ref>
-  packIds: string[]
-  version: number
-  /** What the last push carried. */
-  lastPush: Push | undefined
-  productions: number
-  gzipped: number
-}
-
-const repositories = new Map<string, Served>()
-const headBranch = 'refs/heads/main' as RefName
-const maxPackBytes = 8_000_000
-
-function create(name: string): Served {
-  const served = {
-    name,
-    refs: new Map(),
-    packIds: [],
-    version: 0,
-    lastPush: undefined,
-    productions: 0,
-    gzipped: 0,
-  }
-  repositories.set(name, served)
-  return served
-}
-
-function refList({ refs }: Served): RefList {
-  const sorted = SortedRefs.of([...refs.values()].sort((a, b) => compareNames(a.name, b.name)))
-  return { headBranch, headOid: refs.get(headBranch)?.oid ?? null, refs: sorted }
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '', 'http://localhost')
-  const [, name = '', ...rest] = url.pathname.split('/')
-  const served = repositories.get(name) ?? create(name)
-  const version = parseProtocolVersion(request.headers['git-protocol'] as string | undefined)
-  if (rest.join('/') === 'info/refs') {
-    const service = url.searchParams.get('service') as Service
-    response.setHeader('Content-Type', `application/x-${service}-advertisement`)
-    await send(response, await advertise(service, version, () => refList(served)))
-    return
-  }
-  response.setHeader('Content-Type', `application/x-${rest[0]}-result`)
-  const isGzipped = request.headers['content-encoding'] === 'gzip'
-  if (isGzipped) served.gzipped++
-  // Leaving the body half read must not close the connection before the client has heard why.
-  const plain = isGzipped ? request.pipe(createGunzip()) : request
-  const body: AsyncIterable<Uint8Array> = plain.iterator({ destroyOnReturn: false })
-  response.once('finish', () => plain.resume())
-  const contents = { dir: join(root, 'work', name), packIds: served.packIds, store }
-  const snapshot = { headBranch, version: String(served.version), refs: () => refList(served).refs }
-  const abort = new AbortController()
-  response.once('close', () => abort.abort(new Error('the client left')))
-
-  if (rest[0] === 'git-upload-pack') {
-    const asked = await readUploadRequest(body, { version })
-    if (asked.kind === 'nothing') return void response.end()
-    if (asked.kind === 'ls-refs') return send(response, answerLsRefs(refList(served), asked.options))
-    // The lease belongs to the production, which may outlive the client that caused it.
-    const produce = async function* (signal: AbortSignal) {
-      served.productions++
-      using _lease = await directories.lease(contents)
-      await directories.writeRefs(contents.dir, snapshot)
-      yield* runUploadPack(openRepo(git, contents.dir, { owner: { id: name }, signal }), asked)
-    }
-    const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
-    return send(response, key ? cache.read(key, produce, abort.signal) : produce(abort.signal))
-  }
-  const push = await readPush(body)
-  served.lastPush = push
-  if (push.commands.length === 0) return void response.end()
-  const repo = openRepo(git, contents.dir, { owner: { id: name }, signal: abort.signal })
-  using _lease = await directories.lease(contents)
-  await directories.writeRefs(contents.dir, snapshot)
-  response.write(formatPushProgress(push.capabilities, 'Checking the push\n'))
-  const outcome = await withQuarantine(repo, join(root, 'quarantine'), async (quarantined) => {
-    let packId: string | undefined
-    if (push.expectsPack) {
-      const onProgress = (chunk: Buffer) => void response.write(formatPushProgress(push.capabilities, chunk))
-      const bounds = {
-        dir: join(root, 'incoming'),
-        maxBytes: maxPackBytes,
-        takeRoom: () => true,
-        signal: abort.signal,
-      }
-      const { hasObjects } = await withWholePack(push.pack, bounds, ({ chunks }) =>
-        ingestPack(quarantined, { pack: chunks, onProgress }),
-      )
-      const tips = push.commands.flatMap((command) => command.after ?? [])
-      const broken = await findBrokenTips(quarantined, tips)
-      const peeled = await withObjects(quarantined, (objects) => describeTips(objects, tips))
-      if (hasObjects && broken.size === 0) packId = (await store.adopt(quarantined.objectsDir)).packId
-      return { packId, broken, peeled, unpackError: null }
-    }
-    return { packId, broken: new Set<Oid>(), peeled: new Map(), unpackError: null }
-  }).catch((error: unknown) => {
-    if (!(error instanceof PackRejected)) throw error
-    return { packId: undefined, broken: new Set<Oid>(), peeled: new Map(), unpackError: error.message }
-  })
-  const judge = (command: PushCommand): string | null => {
-    if (!command.ref) return command.problem
-    if (outcome.unpackError !== null) return 'unpacker error'
-    if ((served.refs.get(command.ref)?.oid ?? null) !== command.before) return 'fetch first'
-    if (command.after && outcome.broken.has(command.after)) return 'missing necessary objects'
-    return null
-  }
-  let results = push.commands.map((command) => ({ command, error: judge(command) }))
-  if (push.capabilities.atomic && results.some(({ error }) => error !== null))
-    results = results.map(({ command, error }) => ({ command, error: error ?? 'atomic push failure' }))
-  if (outcome.packId) served.packIds = [...served.packIds, outcome.packId]
-  for (const { command, error } of results) {
-    if (error !== null || !command.ref) continue
-    const { ref, after: oid } = command
-    if (oid) served.refs.set(ref, { name: ref, oid, peeled: outcome.peeled.get(oid)?.peeled ?? null })
-    else served.refs.delete(ref)
-  }
-  served.version++
-  response.end(
-    formatPushReport({ capabilities: push.capabilities, unpackError: outcome.unpackError, results }),
-  )
-}
-
-/** Nothing is sent before the first chunk is there, so that a refusal can still be told. */
-async function send(
-  response: ServerResponse,
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<void> {
-  const left = new AbortController()
-  response.once('close', () => left.abort())
-  for await (const chunk of chunks) {
-    if (!response.write(chunk)) await once(response, 'drain', { signal: left.signal }).catch(() => {})
-    if (response.destroyed) return
-  }
-  response.end()
-}
-
-const failures: unknown[] = []
-const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
-    if (error instanceof ProtocolError) response.end(errorPacket(error.message))
-    else if (!response.closed) {
-      failures.push(error)
-      response.destroy()
-    }
-  })
-})
+let server: Awaited<ReturnType<typeof startGitServer>>
 let base: string
 before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startGitServer(root)
+  base = server.url
 })
 after(async () => {
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
-  cache.close()
-  assert.deepEqual(failures, [])
+  await server.close()
   // Neither a refused nor a finished push leaves anything in quarantine.
   const left = readdirSync(join(root, 'quarantine'))
   rmSync(root, { recursive: true, force: true })
@@ -279,7 +98,7 @@ async function filled(name: string, version = 2): Promise<{ client: Client; serv
   const client = clientAt(version)
   cpSync(template.dir, client.dir, { recursive: true })
   await client.run('push', '-q', url, 'main', 'side', 'v1')
-  return { client, served: repositories.get(name) as Served, url }
+  return { client, served: server.repositories.get(name) as Served, url }
 }
 
 for (const version of [0, 1, 2]) {
@@ -450,9 +269,7 @@ test('everything pushed is whole on the server', async () => {
   await client.run('add', '.')
   await client.run('commit', '-q', '-m', 'many files')
   await client.run('push', '-q', url, 'main')
-  const dir = join(root, 'work', 'whole')
-  await directories.ensure({ dir, packIds: served.packIds, store })
-  await directories.writeRefs(dir, { headBranch, version: 'last', refs: () => refList(served).refs })
+  const dir = await server.layOut(served)
   await clientAt(2, dir).run('fsck', '--full', '--strict')
   const copy = await cloneOf('whole', 2)
   assert.equal(await copy.run('rev-parse', 'HEAD^{tree}'), await client.run('rev-parse', 'HEAD^{tree}'))
@@ -467,7 +284,7 @@ test('a shallow client pushes on top of what the server has', async () => {
   // But it cannot make the server shallow too.
   const elsewhere = `${base}/shallow-elsewhere`
   assert.match(await shallow.fails('push', elsewhere, 'main'), /missing necessary objects|unpacker error/)
-  assert.deepEqual(repositories.get('shallow-elsewhere')?.packIds, [])
+  assert.deepEqual(server.repositories.get('shallow-elsewhere')?.packIds, [])
 })
 
 test('a push with a broken pack is refused with a reason and stores nothing', async () => {
@@ -509,7 +326,7 @@ test('a push that is too large is received far enough to tell the client why', a
   const message = await client.fails('push', `${base}/large`, 'main')
   assert.match(message, /unpack failed: the pack is larger than 8000000 bytes/)
   assert.match(message, /main -> main \(unpacker error\)/)
-  assert.deepEqual(repositories.get('large')?.packIds, [])
+  assert.deepEqual(server.repositories.get('large')?.packIds, [])
 
   writeFileSync(join(client.dir, 'large.bin'), randomBytes(3_000_000))
   await client.run('add', '.')
