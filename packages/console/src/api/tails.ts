@@ -1,11 +1,10 @@
 import { useEffect, useEffectEvent, useState } from 'react'
-import { tailPath } from './client.ts'
 
 type TailState = 'connecting' | 'live' | 'ended'
 
 /**
- * Follows a log as it grows: `useTail(tail(org, 'events/tail', { name }), (event: NumberedEvent) => …)`. Comes again by
- * itself when the connection is lost, where it was. Pass undefined to follow nothing.
+ * Follows a log as it grows: `useTail(tailPath(org, 'events/tail', { name }), (event: NumberedEvent) => …)`. Comes again
+ * by itself when the connection is lost, where it was. Pass undefined to follow nothing.
  */
 export function useTail<Event>(path: string | undefined, onEvent: (event: Event) => void): TailState {
   const [state, setState] = useState<TailState>('connecting')
@@ -23,5 +22,3 @@ export function useTail<Event>(path: string | undefined, onEvent: (event: Event)
 
   return state
 }
-
-export const tail = tailPath

@@ -1,8 +1,8 @@
 import type { NumberedEvent } from '@trellis/contract'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { trellis } from '../../api/client.ts'
+import { tailPath, trellis } from '../../api/client.ts'
 import { queryClient } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 
 interface Followed {
   org: string
@@ -20,7 +20,7 @@ export function useFresh({ org, repo, types, newest, isWanted }: Followed) {
     setFresh(
       (known) => new Map([...known, ...events.filter(isWanted).map(({ id, seq }) => [id, seq] as const)]),
     )
-  const state = useTail(tail(org, 'events/tail', repo ? { name: repo } : {}), (event: NumberedEvent) =>
+  const state = useTail(tailPath(org, 'events/tail', repo ? { name: repo } : {}), (event: NumberedEvent) =>
     note([event]),
   )
 

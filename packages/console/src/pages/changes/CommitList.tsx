@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Oid } from '../../ui/Code.tsx'
+import { counted } from '../../ui/counted.ts'
 import { Section } from '../../ui/Page.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import styles from './Changes.module.css'
@@ -25,7 +26,7 @@ export function CommitList({ commits, ahead, hasMore, head }: CommitListProps) {
   const [isAll, setAll] = useState(false)
   const shown = isAll ? commits : commits.slice(0, FIRST)
   return (
-    <Section title={`${ahead.toLocaleString('en')} ${ahead === 1 ? 'commit' : 'commits'}`}>
+    <Section title={counted(ahead, 'commit')}>
       <ul className={styles.commits} aria-label="Commits">
         {shown.map(({ oid, message, author }) => (
           <li key={oid}>

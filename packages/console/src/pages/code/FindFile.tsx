@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { useShortcut } from '../../keys/shortcuts.ts'
 import { Button } from '../../ui/Button.tsx'
+import { counted } from '../../ui/counted.ts'
 import frame from '../../ui/Dialog.module.css'
 import { Icon } from '../../ui/Icon.tsx'
 import { Kbd } from '../../ui/Kbd.tsx'
@@ -102,7 +103,7 @@ const Path = ({ path }: { path: string }) => {
 }
 
 function noteOn({ paths, total, truncated }: { paths: string[]; total: number; truncated: boolean }) {
-  const all = `${total.toLocaleString('en')} ${total === 1 ? 'file' : 'files'}`
+  const all = counted(total, 'file')
   if (paths.length === 0) return `None of ${all} is called like that.`
   return truncated || paths.length < total ? `The best of ${all}.` : ''
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useRepo } from '../../shell/places.ts'
 import { Bytes } from '../../ui/Bytes.tsx'
 import { Oid } from '../../ui/Code.tsx'
+import { counted } from '../../ui/counted.ts'
 import { Status, type StatusKind, Tag } from '../../ui/Status.tsx'
 import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import styles from './SidePanel.module.css'
@@ -36,15 +37,15 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
           </Fact>
           <Fact name="In force">
             <Link to="/o/$org/$repo/extensions" params={params} search={{}}>
-              {count(extensions, 'extension')}
+              {counted(extensions, 'extension')}
             </Link>
             {' · '}
             <Link to="/o/$org/$repo/daemons" params={params}>
-              {count(daemons?.total ?? 0, 'daemon')}
+              {counted(daemons?.total ?? 0, 'daemon')}
             </Link>
             {' · '}
             <Link to="/o/$org/$repo/records" params={params}>
-              {count(records ?? 0, 'record')}
+              {counted(records ?? 0, 'record')}
             </Link>
             {daemons && daemons.quarantined > 0 && (
               <>
@@ -61,11 +62,11 @@ export function SidePanel({ overview }: { overview: RepoOverview }) {
       <dl>
         <Fact name="Refs">
           <Link to="/o/$org/$repo/branches" params={params}>
-            {count(overview.branches, 'branch', 'branches')}
+            {counted(overview.branches, 'branch', 'branches')}
           </Link>
           {' · '}
           <Link to="/o/$org/$repo/tags" params={params}>
-            {count(overview.tags, 'tag')}
+            {counted(overview.tags, 'tag')}
           </Link>
         </Fact>
         <Fact name="Size">
@@ -104,9 +105,6 @@ const LastRuns = ({ runs, params }: LastRunsProps) => (
     ))}
   </ul>
 )
-
-const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : many}`
 
 function apartInWords(
   { ahead, behind }: { ahead: number | null; behind: number | null },

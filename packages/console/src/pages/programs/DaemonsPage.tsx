@@ -1,8 +1,9 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Daemon } from '@trellis/contract'
+import { tailPath } from '../../api/client.ts'
 import { query, refresh, useAction } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
@@ -27,7 +28,7 @@ export function DaemonsPage() {
     ...query(org, (api) => api.daemons.list, { name }),
     refetchInterval: LOOK_MS,
   })
-  useTail(tail(org, 'events/tail', { name }), ({ type }: { type: string }) => {
+  useTail(tailPath(org, 'events/tail', { name }), ({ type }: { type: string }) => {
     const isAboutDaemons = type.startsWith('daemon.') || /^run\.(succeeded|failed|cancelled)$/.test(type)
     if (isAboutDaemons) void refresh(org, 'daemons/')
   })

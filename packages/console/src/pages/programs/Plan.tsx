@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { PromotionPlan } from '@trellis/contract'
 import type { ReactNode } from 'react'
+import { counted } from '../../ui/counted.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Tag } from '../../ui/Status.tsx'
 import styles from './Promote.module.css'
@@ -101,12 +102,7 @@ export function Plan({ org, name, plan, isDone = false }: PlanProps) {
               )}
               <span className={styles.of}>{kind === 'blocked' ? <Tag tone="bad">blocked</Tag> : kind}</span>
               <span>
-                {[
-                  ...steps,
-                  ...(kind === 'create'
-                    ? []
-                    : [`${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`]),
-                ].join(' · ')}
+                {[...steps, ...(kind === 'create' ? [] : [counted(rows, 'row')])].join(' · ')}
                 {reasons.map((reason) => (
                   <span key={reason} className={styles.reason}>
                     {reason}

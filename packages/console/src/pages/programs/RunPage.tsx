@@ -3,8 +3,8 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { LogEvent, Run } from '@trellis/contract'
 import { useState } from 'react'
 import { shortRef } from '../../activity/words.ts'
+import { tailPath } from '../../api/client.ts'
 import { query, refresh } from '../../api/queries.ts'
-import { tail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { Status, Tag } from '../../ui/Status.tsx'
@@ -36,7 +36,7 @@ function OneRun({ id }: { id: string }) {
   const [log] = useState(createRunLog)
   const [first, setFirst] = useState<LogEvent>()
   const [isTold, setTold] = useState(false)
-  useRunTail(isTold ? undefined : tail(org, `runs/${id}/tail`), (event) => {
+  useRunTail(isTold ? undefined : tailPath(org, `runs/${id}/tail`), (event) => {
     log.add(event)
     if (event.type === 'run.queued') setFirst(event)
     if (isLast(event)) setTold(true)

@@ -1,8 +1,9 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { NumberedEvent, Run, RunStatus, RunTrigger } from '@trellis/contract'
 import { useEffect, useState } from 'react'
+import { tailPath } from '../../api/client.ts'
 import { refresh, useList } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -141,7 +142,7 @@ function useRunNews(org: string, name: string, { extension, trigger }: RunsSearc
   const [fresh, setFresh] = useState(0)
   const [changed, setChanged] = useState<ReadonlyMap<string, Partial<Run>>>(new Map())
   const state = useTail(
-    tail(org, 'events/tail', { name }),
+    tailPath(org, 'events/tail', { name }),
     ({ type, ts, subject, payload }: NumberedEvent) => {
       const told = (payload ?? {}) as { extension?: string; trigger?: string }
       if (type === 'run.queued') {

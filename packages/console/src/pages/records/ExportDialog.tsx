@@ -3,6 +3,7 @@ import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Bytes } from '../../ui/Bytes.tsx'
+import { counted } from '../../ui/counted.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { FormActions } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
@@ -36,7 +37,7 @@ export function ExportDialog({ asked, onClose }: { asked: RowsAsked; onClose: ()
       <p role="status">
         {(run.busy || isDone) && (
           <>
-            {done.rows.toLocaleString('en')} {done.rows === 1 ? 'row' : 'rows'}, <Bytes of={done.bytes} />
+            {counted(done.rows, 'row')}, <Bytes of={done.bytes} />
             {isDone ? ': saved.' : ' so far…'}
           </>
         )}

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import type { RecordSchema } from '@trellis/contract'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '../../ui/Button.tsx'
+import { counted } from '../../ui/counted.ts'
 import styles from './Grid.module.css'
 import { GridHead } from './GridHead.tsx'
 import { GridRow } from './GridRow.tsx'
@@ -110,7 +111,7 @@ export function Grid({ schema, list, sort, onSort, onFilter, canWrite }: GridPro
       </div>
       <footer className={styles.foot}>
         <span>
-          {rows.length.toLocaleString('en')} {rows.length === 1 ? 'row' : 'rows'}
+          {counted(rows.length, 'row')}
           {hasMore ? ' so far' : ''}
         </span>
         {hasMore && isScarce && <span>Of the rows that were looked at last none fits.</span>}

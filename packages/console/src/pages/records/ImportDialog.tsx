@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
+import { counted } from '../../ui/counted.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field, Form, FormActions, Input } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
@@ -31,7 +32,7 @@ export function ImportDialog({ schema, onClose }: ImportDialogProps) {
       importRows(org, { name, record: schema.name }, file, { signal: left.signal, onSent: setShare }),
     {
       onDone: (imported) => {
-        toast(imported === 1 ? '1 row imported' : `${imported.toLocaleString('en')} rows imported`)
+        toast(`${counted(imported, 'row')} imported`)
         onClose()
       },
     },
@@ -70,7 +71,7 @@ export function ImportDialog({ schema, onClose }: ImportDialogProps) {
         )}
         {found && !send.busy && !send.error && (
           <p role="status">
-            {found.rows.toLocaleString('en')} {found.rows === 1 ? 'row' : 'rows'}
+            {counted(found.rows, 'row')}
             {found.wrong > 0
               ? `, and ${found.wrong} ${found.wrong === 1 ? 'line' : 'lines'} that cannot become one. Nothing has been sent.`
               : ' to import.'}

@@ -1,10 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { NumberedEvent, RecordCollection, RecordRow } from '@trellis/contract'
 import { useState } from 'react'
+import { tailPath } from '../../api/client.ts'
 import { refresh } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button, LinkButton } from '../../ui/Button.tsx'
+import { counted } from '../../ui/counted.ts'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Menu, MenuItem } from '../../ui/Menu.tsx'
 import { Notice } from '../../ui/Notice.tsx'
@@ -48,7 +50,7 @@ function Rows({ collection: { schema, rows: count } }: { collection: RecordColle
         title={record}
         about={
           <>
-            {count === 1 ? '1 row' : `${count.toLocaleString('en')} rows`} ·{' '}
+            {counted(count, 'row')} ·{' '}
             <Link to="/o/$org/$repo/records" params={{ org, repo: name }}>
               All records
             </Link>
@@ -129,7 +131,7 @@ function Rows({ collection: { schema, rows: count } }: { collection: RecordColle
 /** Rows that change elsewhere change here; of those that are new it is only said that they are. */
 function useChanges(org: string, place: { name: string; record: string }) {
   const [count, setCount] = useState(0)
-  useTail(tail(org, 'events/tail', { name: place.name }), ({ type, payload }: NumberedEvent) => {
+  useTail(tailPath(org, 'events/tail', { name: place.name }), ({ type, payload }: NumberedEvent) => {
     const { record, row } = (payload ?? {}) as { record?: string; row?: RecordRow }
     if (record !== place.record || !row) return
     if (type === 'record.created') setCount((before) => before + 1)

@@ -7,6 +7,7 @@ import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { sayBytes } from '../../ui/Bytes.tsx'
 import { ConfirmByName } from '../../ui/ConfirmByName.tsx'
+import { counted } from '../../ui/counted.ts'
 import { Section } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import styles from './Repository.module.css'
@@ -94,9 +95,7 @@ function whatGoes({ repo, branches, tags, extensions, records, daemons }: RepoOv
     [records, 'collection of records', 'collections of records'],
     [daemons?.total, 'daemon', 'daemons'],
   ]
-  const said = things.flatMap(([count, one, many]) =>
-    count ? [`${count.toLocaleString('en')} ${count === 1 ? one : many}`] : [],
-  )
+  const said = things.flatMap(([count, one, many]) => (count ? [counted(count, one, many)] : []))
   const sum = [...said, sayBytes(repo.sizeBytes)].join(', ')
   return `${sum}, with all runs, webhooks and tokens, go with it. Nobody can bring them back.`
 }

@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { NumberedEvent } from '@trellis/contract'
 import { useEffect, useRef, useState } from 'react'
-import { trellis } from '../../api/client.ts'
+import { tailPath, trellis } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox, Form, FormActions, TextField } from '../../ui/Field.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
@@ -24,7 +24,7 @@ export function ImportForm(place: Place) {
   useEffect(() => () => giveUp.current.abort(), [])
 
   // From before it starts, so that nothing is missed.
-  useTail(tail(org, 'events/tail'), ({ type, subject, payload }: NumberedEvent) => {
+  useTail(tailPath(org, 'events/tail'), ({ type, subject, payload }: NumberedEvent) => {
     if (type === 'repo.import.progress' && subject === name) setProgress(payload as Progress)
   })
   const bring = useAction(

@@ -2,8 +2,9 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { NumberedEvent, WebhookDelivery, WebhookDeliveryDetail } from '@trellis/contract'
 import { useState } from 'react'
+import { tailPath } from '../../api/client.ts'
 import { pages, refresh } from '../../api/queries.ts'
-import { tail, useTail } from '../../api/tails.ts'
+import { useTail } from '../../api/tails.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Notice } from '../../ui/Notice.tsx'
@@ -109,7 +110,7 @@ function useFresh(org: string, name: string, webhook: string) {
     setAny(false)
     void refresh(org, 'webhooks/deliveries/')
   }
-  useTail(tail(org, 'events/tail', { name }), ({ type, subject }: NumberedEvent) => {
+  useTail(tailPath(org, 'events/tail', { name }), ({ type, subject }: NumberedEvent) => {
     if (type === 'webhook.deleted' && subject === webhook) return
     if (window.scrollY < 200) show()
     else setAny(true)

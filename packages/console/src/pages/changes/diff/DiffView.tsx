@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useShortcuts } from '../../../keys/shortcuts.ts'
+import { counted } from '../../../ui/counted.ts'
 import { Checkbox } from '../../../ui/Field.tsx'
 import { Pager } from '../../../ui/Pager.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
@@ -87,7 +88,7 @@ function Toolbar({
   return (
     <div className={styles.toolbar}>
       <h2 className={styles.sum}>
-        {`${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}`}
+        {counted(files, 'file')}
         <Counts additions={additions} deletions={deletions} />
       </h2>
       <Checkbox

@@ -6,6 +6,7 @@ import { isApiError } from '../../../api/errors.ts'
 import { query } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { counted } from '../../../ui/counted.ts'
 import { Problem } from '../../../ui/Problem.tsx'
 import { Status } from '../../../ui/Status.tsx'
 import { Conflicts } from './Conflicts.tsx'
@@ -71,9 +72,8 @@ export function MergePanel({ base, head, commits, ahead, behind }: MergePanelPro
 }
 
 function distance(head: string, base: string, ahead: number, behind: number): string {
-  const count = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'commit' : 'commits'}`
-  if (behind === 0) return `${head} is ${count(ahead)} ahead of ${base}.`
-  return `${head} is ${count(ahead)} ahead of ${base} and ${count(behind)} behind.`
+  const apart = `${head} is ${counted(ahead, 'commit')} ahead of ${base}`
+  return behind === 0 ? `${apart}.` : `${apart} and ${counted(behind, 'commit')} behind.`
 }
 
 function Outcome({ preview, base, head }: { preview: Preview; base: string; head: string }) {
