@@ -53,6 +53,9 @@ function expected(path: string, kind: CallerKind): string {
   if (operation.addressesRun && (kind.outside || kind.only === 'other' || !scoped('repo:read')))
     return '404 RUN_NOT_FOUND'
   if (row.hides && (kind.outside || !fromRole || !scoped(needs))) return row.hides
+  // What is not there is not there for everybody who may look.
+  const mayLook = operation.addressesRepo || (input.includes('orgSlug') && scoped('org:read'))
+  if (mayLook && passes.startsWith('404')) return passes
   if (!fromRole) return '403 FORBIDDEN insufficient_role'
   if (!scoped(needs) || (row.notForTokens && kind.is === 'token')) return '403 FORBIDDEN scope_missing'
   if (row.ownersOnly && kind.role !== 'owner') return '403 FORBIDDEN insufficient_role'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, it } from 'node:test'
 import type { OperationMeta } from '@trellis/contract'
 import { allOperations } from '../operations/implement.ts'
@@ -110,6 +111,39 @@ onEachDatabase('the order of checks, and what is frozen', (create) => {
       name: 'nothing',
     })
     assertForbidden(await app.call('repos/delete', { name: 'target' }, reader), 'scope_missing')
+  })
+
+  it('looks into a repository before it asks what the caller may do there', async () => {
+    const reader = { token: (await newKey('repo:read')).secret }
+    const name = 'target'
+    const nowhere: [string, object, string][] = [
+      ['webhooks/disable', { webhook: 'none' }, 'WEBHOOK_NOT_FOUND'],
+      ['webhooks/redeliver', { deliveryId: randomUUID() }, 'WEBHOOK_DELIVERY_NOT_FOUND'],
+      ['git/tags/create', { tag: 'new', oid: 'f'.repeat(40) }, 'GIT_OBJECT_NOT_FOUND'],
+      ['git/branches/create', { branch: 'new', from: 'none' }, 'GIT_OBJECT_NOT_FOUND'],
+      ['git/merge', { branch: 'main', from: 'none' }, 'GIT_OBJECT_NOT_FOUND'],
+      ['extensions/promote', { ref: 'none' }, 'GIT_OBJECT_NOT_FOUND'],
+      ['runs/dispatch', { extension: 'none' }, 'EXTENSION_NOT_FOUND'],
+      ['daemons/resume', { daemon: 'none' }, 'EXTENSION_NOT_FOUND'],
+    ]
+    for (const [path, input, code] of nowhere)
+      assert.equal(asEnvelope(await app.call(path, { name, ...input }, reader)).code, code, path)
+    const there = { tag: 'new', oid: commit }
+    assertForbidden(await app.call('git/tags/create', { name, ...there }, reader), 'scope_missing')
+  })
+
+  it('looks for a member before it asks what the caller may do with them', async () => {
+    const member = acme.as(acme.member)
+    const setRole = (userId: string) =>
+      app.call('members/setRole', { orgSlug: 'acme', userId, role: 'admin' }, member)
+    assert.equal(asEnvelope(await setRole('usr_nobody')).code, 'MEMBER_NOT_FOUND')
+    assertForbidden(await setRole(acme.owner.userId), 'insufficient_role')
+  })
+
+  it('looks at the input before it asks whether the caller is in the organization they name', async () => {
+    const elsewhere = { token: (await app.signUp('elsewhere')).token, org: 'acme' }
+    assertInvalid(await app.call('repos/list', { limit: 0 }, elsewhere), ['limit'])
+    assertForbidden(await app.call('repos/list', {}, elsewhere), 'not_a_member')
   })
 
   it('looks for a key before it asks what the caller may do with it', async () => {

@@ -174,11 +174,16 @@ export function createCommitsService(deps: CommitsDeps) {
       const ref = requireBranch(input.branch)
       const author = await signers.personOf(caller, input.author, 'author')
       const committer = await signers.callerOf(caller)
-      const repo = await repos.open(caller, input.name, 'repo:write')
+      const noBranch = ({ name }: RepoRow) =>
+        new Fault('GIT_OBJECT_NOT_FOUND', { name, object: input.branch })
+      const repo = await repos.open(caller, input.name, 'repo:write', async (repo) => {
+        if (!(await repositories.findOid(repo, ref))) throw noBranch(repo)
+        await revisions.commitAt(repo, input.from, signal)
+      })
       const ours = await repositories.findOid(repo, ref)
       if (input.expectedHead !== undefined && input.expectedHead !== ours)
         throw new Fault('STALE_REF', { name: repo.name, ref })
-      if (!ours) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.branch })
+      if (!ours) throw noBranch(repo)
       const { theirs, straight } = await repositories.withObjects(repo, signal, async (objects) => {
         const theirs = await revisions.commitIn(objects, repo, input.from)
         const isAsked = input.strategy === 'fast-forward'
@@ -225,13 +230,9 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.tagger && input.message === undefined)
         throw invalid(['message'], 'A tag with a tagger is an annotated one, and needs a message')
       const tagger = await signers.personOf(caller, input.tagger, 'tagger')
-      const repo = await repos.open(caller, input.name, 'repo:write')
-      const target = parseOid(input.oid.toLowerCase())
-      const tip = await repositories.withObjects(repo, signal, async (objects) => {
-        const found = target && (await describeTips(objects, [target])).get(target)
-        if (!found) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: input.oid })
-        return { oid: target, ...found }
-      })
+      const find = (repo: RepoRow) => tipAt(repo, input.oid, signal)
+      const repo = await repos.open(caller, input.name, 'repo:write', find)
+      const tip = await find(repo)
       if (await repositories.findOid(repo, ref))
         throw new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref })
       if (input.message === undefined) {
@@ -252,6 +253,15 @@ export function createCommitsService(deps: CommitsDeps) {
       await land(caller, repo, change, { pack, type: 'tag' })
       return present(ref, made.oid)
     },
+  }
+
+  async function tipAt(repo: RepoRow, object: string, signal: AbortSignal) {
+    const oid = parseOid(object.toLowerCase())
+    const found =
+      oid && (await repositories.withObjects(repo, signal, (objects) => describeTips(objects, [oid])))
+    const tip = oid && found?.get(oid)
+    if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object })
+    return { oid, ...tip }
   }
 
   /** A new branch grows from the commit at the revision named, else from the default branch, else from nothing. */

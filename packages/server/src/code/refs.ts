@@ -119,8 +119,9 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       signal: AbortSignal,
     ): Promise<GitRef> {
       const ref = requireBranch(input.branch)
-      const repo = await repos.open(caller, input.name, 'repo:write')
-      const oid = await revisions.commitAt(repo, input.from, signal)
+      const find = (repo: RepoRow) => revisions.commitAt(repo, input.from, signal)
+      const repo = await repos.open(caller, input.name, 'repo:write', find)
+      const oid = await find(repo)
       const change = {
         ref,
         before: null,

@@ -8,7 +8,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import { rejected } from '../runs/dispatching.ts'
 import { presentRun } from '../runs/presenting.ts'
 import type { RunsService } from '../runs/service.ts'
-import type { Database, Tx } from '../schema.ts'
+import type { Database, Db, Tx } from '../schema.ts'
 import { listDaemons, presentDaemon } from './presenting.ts'
 import { dueAfter } from './scheduling.ts'
 import * as store from './store.ts'
@@ -35,8 +35,8 @@ export type DaemonsService = ReturnType<typeof createDaemonsService>
 export function createDaemonsService(deps: DaemonsDeps) {
   const { database, events, repos, runs, clock, waking } = deps
 
-  async function openWritable(caller: Caller, name: string): Promise<RepoRow> {
-    const repo = await repos.open(caller, name, 'repo:admin')
+  async function openWritable(caller: Caller, { name, daemon }: Named): Promise<RepoRow> {
+    const repo = await repos.open(caller, name, 'repo:admin', (repo) => find(database.db, repo, daemon))
     repos.requireWritable(caller, repo)
     return repo
   }
@@ -44,7 +44,11 @@ export function createDaemonsService(deps: DaemonsDeps) {
   /** Nobody else changes it until the transaction ends. */
   async function findLockedIn(tx: Tx, repo: RepoRow, daemon: string): Promise<store.DaemonRow> {
     await events.lockIn(tx, repoScope(repo.id))
-    const found = await store.findByName(tx, repo.id, daemon)
+    return find(tx, repo, daemon)
+  }
+
+  async function find(q: Db, repo: RepoRow, daemon: string): Promise<store.DaemonRow> {
+    const found = await store.findByName(q, repo.id, daemon)
     if (!found) throw new Fault('EXTENSION_NOT_FOUND', { name: repo.name, extension: daemon })
     return found
   }
@@ -56,7 +60,7 @@ export function createDaemonsService(deps: DaemonsDeps) {
     },
 
     async wake(caller: Caller, { name, daemon }: Named, signal: AbortSignal): Promise<{ run: Run }> {
-      const repo = await openWritable(caller, name)
+      const repo = await openWritable(caller, { name, daemon })
       const place = {
         id: repo.id,
         orgId: repo.org_id,
@@ -77,7 +81,7 @@ export function createDaemonsService(deps: DaemonsDeps) {
 
     /** Forgets its failures. What is due then is done at once. */
     async resume(caller: Caller, { name, daemon }: Named): Promise<Daemon> {
-      const repo = await openWritable(caller, name)
+      const repo = await openWritable(caller, { name, daemon })
       return database.transact(async (tx) => {
         const before = await findLockedIn(tx, repo, daemon)
         const now = clock()

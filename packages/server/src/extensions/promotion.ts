@@ -95,7 +95,7 @@ export function createPromotionService(deps: PromotionDeps) {
   }
 
   async function promote(caller: Caller, { name, ref, dryRun = false }: Promotion, signal: AbortSignal) {
-    const repo = await repos.open(caller, name, 'repo:admin')
+    const repo = await repos.open(caller, name, 'repo:admin', (repo) => revisions.commitAt(repo, ref, signal))
     if (!dryRun) repos.requireWritable(caller, repo)
     const { before, commit, survey, webhooks, records, problems } = await look(repo, ref, signal)
     if (problems.length > 0) throw brokenFault(repo, problems)
@@ -158,7 +158,9 @@ export function createPromotionService(deps: PromotionDeps) {
   return {
     /** What a promotion would change. */
     async plan(caller: Caller, { name, ref }: Promotion, signal: AbortSignal): Promise<PromotionPlan> {
-      const repo = await repos.open(caller, name, 'repo:admin')
+      const repo = await repos.open(caller, name, 'repo:admin', (repo) =>
+        revisions.commitAt(repo, ref, signal),
+      )
       const { before, commit, survey, webhooks, records, problems } = await look(repo, ref, signal)
       const plan = { oid: commit, before: before.commit ?? null, errors: [] }
       if (problems.length > 0) {

@@ -1,5 +1,5 @@
 import type { Member, Role } from '@trellis/contract'
-import { type Caller, requireOwner, requirePower } from '../access/caller.ts'
+import { type Caller, requireOwner } from '../access/caller.ts'
 import type { Ending } from '../access/endings.ts'
 import { by, bySystem, type EventsService } from '../events/service.ts'
 import { orgScope } from '../events/types.ts'
@@ -29,6 +29,10 @@ export function createMembersService({ database, events, orgs, ending }: Members
         'insufficient_role',
         'The last owner of an organization stays its owner: make somebody else an owner first, with members/makeOwner',
       )
+  }
+
+  async function find(orgId: string, userId: string): Promise<void> {
+    if (!(await store.findMember(database.db, orgId, userId))) throw noMember()
   }
 
   function changeRole(inside: Caller, userId: string, role: Role): Promise<Member> {
@@ -68,7 +72,7 @@ export function createMembersService({ database, events, orgs, ending }: Members
       caller: Caller,
       { orgSlug, userId, role }: { orgSlug: string; userId: string; role: 'admin' | 'member' },
     ): Promise<Member> {
-      const { inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      const { inside } = await orgs.open(caller, orgSlug, 'org:admin', (orgId) => find(orgId, userId))
       return changeRole(inside, userId, role)
     },
 
@@ -76,7 +80,8 @@ export function createMembersService({ database, events, orgs, ending }: Members
       caller: Caller,
       { orgSlug, userId }: { orgSlug: string; userId: string },
     ): Promise<Member> {
-      const { inside } = await orgs.open(caller, orgSlug, 'org:admin')
+      const { inside } = await orgs.open(caller, orgSlug, 'org:admin', (orgId) => find(orgId, userId))
+      if (inside.role !== 'owner') await find(inside.org.id, userId)
       requireOwner(inside)
       return changeRole(inside, userId, 'owner')
     },
@@ -85,9 +90,9 @@ export function createMembersService({ database, events, orgs, ending }: Members
       caller: Caller,
       { orgSlug, userId }: { orgSlug: string; userId: string },
     ): Promise<{ removed: boolean }> {
-      const { org, inside } = await orgs.open(caller, orgSlug, 'org:read')
       // Anybody may leave.
-      if (userId !== caller.actor.id) requirePower(inside, 'org:admin')
+      const power = userId === caller.actor.id ? 'org:read' : 'org:admin'
+      const { org, inside } = await orgs.open(caller, orgSlug, power, (orgId) => find(orgId, userId))
       return database.transact(async (tx) => {
         await store.lockOrg(tx, org.id)
         const target = await store.findMember(tx, org.id, userId)

@@ -4,6 +4,7 @@ import {
   type ActingOrg,
   actingOrg,
   type Caller,
+  can,
   followsPerson,
   requireOwner,
   requirePower,
@@ -91,8 +92,14 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
   /**
    * Finds the organization a slug addresses and asks for `power` in it. One the caller is no member of looks the same
    * as one that does not exist. A credential made in one organization opens no other, unless it follows the person.
+   * `look` throws when what is asked for in it does not exist: whoever may look hears of that before they lack power.
    */
-  async function open(caller: Caller, slug: string, power: Power) {
+  async function open(
+    caller: Caller,
+    slug: string,
+    power: Power,
+    look?: (orgId: string) => Promise<unknown>,
+  ) {
     const org = await byAnySlug(database.db, slug, async (slug) =>
       followsPerson(caller) || caller.org.slug === slug ? findStanding(caller, slug) : undefined,
     )
@@ -102,6 +109,7 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
       org: actingOrg(org),
       role: org.role,
     }
+    if (look && can(inside, 'org:read') && !can(inside, power)) await look(org.id)
     requirePower(inside, power)
     return { org, inside }
   }
@@ -296,19 +304,19 @@ export function createOrgsService({ database, events, clock, newId, limits }: Or
 
     async delete(caller: Caller, slug: string): Promise<{ deleted: boolean }> {
       const { org, inside } = await open(caller, slug, 'org:admin')
-      // By the slug it has: whoever still knows another may mean something that is long gone.
-      if (org.slug !== slug) throw forbidden('not_a_member')
       requireOwner(inside)
       return database.transact(async (tx) => {
         const current = await store.lockOrg(tx, org.id)
         if (!current) throw forbidden('not_a_member')
-        if ((await store.countOwned(tx, caller.actor.id)) <= 1) throw new Fault('ORG_LAST_OWNED', { slug })
-        if (current.repo_count > 0) throw new Fault('ORG_HAS_REPOS', { slug, repoCount: current.repo_count })
+        if ((await store.countOwned(tx, caller.actor.id)) <= 1)
+          throw new Fault('ORG_LAST_OWNED', { slug: org.slug })
+        if (current.repo_count > 0)
+          throw new Fault('ORG_HAS_REPOS', { slug: org.slug, repoCount: current.repo_count })
         await events.append(tx, {
           ...by(inside),
           scope: orgScope(org.id),
           type: 'org.deleted',
-          subject: slug,
+          subject: org.slug,
         })
         await takeSlug(tx, current.slug)
         await store.deleteOrg(tx, org.id)

@@ -126,6 +126,13 @@ export function createRecordsService(deps: RecordsDeps) {
     return rows
   }
 
+  async function find(repo: RepoRow, { name, record, id }: Place & { id: string }) {
+    const collection = await open(repo, { name, record })
+    const row = await store.findRecord(database.db, collection.row.id, id)
+    if (!row) throw new Fault('RECORD_NOT_FOUND', { name, record, id })
+    return { collection, row }
+  }
+
   async function lockedRowIn(
     tx: Tx,
     collection: Collection,
@@ -156,9 +163,7 @@ export function createRecordsService(deps: RecordsDeps) {
     async get(caller: Caller, { id, ...place }: Place & { id: string }): Promise<RecordRow> {
       const repo = await repos.open(caller, place.name, 'repo:read')
       for (;;) {
-        const collection = await open(repo, place)
-        const row = await store.findRecord(database.db, collection.row.id, id)
-        if (!row) throw new Fault('RECORD_NOT_FOUND', { ...place, id })
+        const { collection, row } = await find(repo, { ...place, id })
         // Written since, under a later schema: that one says how to read it.
         if (row.version <= collection.row.version) return present(collection, row)
       }
@@ -166,7 +171,7 @@ export function createRecordsService(deps: RecordsDeps) {
 
     async create(caller: Caller, input: Place & { data: Data }): Promise<RecordRow> {
       const { record } = input
-      const repo = await repos.open(caller, input.name, 'repo:write')
+      const repo = await repos.open(caller, input.name, 'repo:write', (repo) => open(repo, input))
       const opened = await open(repo, input)
       refuse(newData(opened.schema, input.data).issues)
       return write({ repo, place: input, opened, grows: true }, async (tx, collection, reserved) => {
@@ -183,7 +188,7 @@ export function createRecordsService(deps: RecordsDeps) {
 
     /** Adds many rows, all of them or none. What is wrong is told with the place in the list before it. */
     async createMany(caller: Caller, place: Place, all: readonly Data[]): Promise<void> {
-      const repo = await repos.open(caller, place.name, 'repo:write')
+      const repo = await repos.open(caller, place.name, 'repo:write', (repo) => open(repo, place))
       const opened = await open(repo, place)
       if (all.length === 0) return
       const refuseAt = (issues: Issue[], i: number) =>
@@ -204,7 +209,7 @@ export function createRecordsService(deps: RecordsDeps) {
       input: Place & { id: string; revision: number; data: Data },
     ): Promise<RecordRow> {
       const { record, id } = input
-      const repo = await repos.open(caller, input.name, 'repo:write')
+      const repo = await repos.open(caller, input.name, 'repo:write', (repo) => find(repo, input))
       const opened = await open(repo, input)
       // Whatever the row holds.
       refuse(changedData(opened.schema, {}, input.data).issues)
@@ -258,7 +263,7 @@ export function createRecordsService(deps: RecordsDeps) {
       input: Place & { id: string; revision: number },
     ): Promise<{ deleted: true }> {
       const { record, id } = input
-      const repo = await repos.open(caller, input.name, 'repo:write')
+      const repo = await repos.open(caller, input.name, 'repo:write', (repo) => find(repo, input))
       const opened = await open(repo, input)
       return write({ repo, place: input, opened, grows: false }, async (tx, collection, reserved) => {
         const old = await lockedRowIn(tx, collection, input)

@@ -57,22 +57,27 @@ export function createReposService(deps: ReposDeps) {
 
   /**
    * Finds a repository of the acting organization, by the name it has or the last one to have had it, and asks for
-   * `power` on it: first existence, then permission. One that the caller may not see does not exist.
+   * `power` on it: first existence, then permission. One that the caller may not see does not exist. `inside` throws when
+   * what is asked for in it does not exist: only those hear of it first who lack the power, the others find out anyway.
    */
   async function open(
     caller: Caller,
     name: string,
     power: Power,
-    { alsoFormer = true } = {},
+    inside?: (repo: store.RepoRow) => Promise<unknown>,
   ): Promise<store.RepoRow> {
     const place = { orgId: caller.org.id, name, now: clock() }
     const repo =
-      (await store.findByName(database.db, place)) ??
-      (alsoFormer ? await names.findByFormerName(database.db, place) : undefined)
+      (await store.findByName(database.db, place)) ?? (await names.findByFormerName(database.db, place))
     const visible = can(caller, 'repo:read') && (!caller.onlyRepoId || caller.onlyRepoId === repo?.id)
     if (!repo || !visible) throw new Fault('REPO_NOT_FOUND', { name })
-    requirePower(caller, power)
-    if (power === 'repo:write') requireWritable(caller, repo)
+    try {
+      requirePower(caller, power)
+      if (power === 'repo:write') requireWritable(caller, repo)
+    } catch (error) {
+      await inside?.(repo)
+      throw error
+    }
     return repo
   }
 
@@ -288,9 +293,8 @@ export function createReposService(deps: ReposDeps) {
       })
     },
 
-    /** By the name it has: whoever still knows another may mean something that is long gone. */
     async delete(caller: Caller, { name }: { name: string }): Promise<{ deleted: boolean }> {
-      const repo = await open(caller, name, 'repo:admin', { alsoFormer: false })
+      const repo = await open(caller, name, 'repo:admin')
       requireThawed(caller)
       if (!(await database.transact((tx) => deleting.markDeletedIn(tx, by(caller), repo.id))))
         throw new Fault('REPO_NOT_FOUND', { name })

@@ -86,7 +86,10 @@ export function createDispatching(deps: DispatchingDeps) {
       { name, ...dispatch }: Dispatch & { name: string },
       signal: AbortSignal,
     ): Promise<{ run: RunRow; repo: RepoRow }> {
-      const repo = await repos.open(caller, name, 'repo:write')
+      const { extension, ref } = dispatch
+      const repo = await repos.open(caller, name, 'repo:write', (repo) =>
+        extensions.findRunnable(repo, { extension, ref }, signal),
+      )
       return { run: await queue(caller, repo, dispatch, { origin: asked, signal }), repo }
     },
 

@@ -4,7 +4,7 @@ import { type Caller, requireThawed } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { pageFrom, textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
-import type { ReposService } from '../repos/service.ts'
+import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { ORPHANED } from './declared.ts'
 import * as lines from './line-store.ts'
@@ -30,10 +30,12 @@ export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 /** What was delivered, what is still to be, and once more. */
 export function createDeliveriesService({ database, repos, webhooks, clock, wake }: DeliveriesDeps) {
   async function open(caller: Caller, { name, deliveryId: id }: ById): Promise<store.ShownDeliveryRow> {
-    const repo = await repos.open(caller, name, 'repo:admin')
-    const delivery = await store.findDelivery(database.db, repo.id, id)
-    if (!delivery) throw new Fault('WEBHOOK_DELIVERY_NOT_FOUND', { id })
-    return delivery
+    const find = async (repo: RepoRow) => {
+      const delivery = await store.findDelivery(database.db, repo.id, id)
+      if (!delivery) throw new Fault('WEBHOOK_DELIVERY_NOT_FOUND', { id })
+      return delivery
+    }
+    return find(await repos.open(caller, name, 'repo:admin', find))
   }
 
   return {
@@ -53,10 +55,11 @@ export function createDeliveriesService({ database, repos, webhooks, clock, wake
         limit: number
       },
     ) {
+      const listed = webhook === undefined ? undefined : await webhooks.open(caller, { name, webhook })
       const repo = await repos.open(caller, name, 'repo:admin')
       const rows = await store.listDeliveries(database.db, {
         repoId: repo.id,
-        webhookId: webhook === undefined ? undefined : (await webhooks.open(caller, { name, webhook })).id,
+        webhookId: listed?.id,
         status,
         before: textCursor.decode(cursor),
         limit: limit + 1,

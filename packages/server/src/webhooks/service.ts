@@ -47,10 +47,12 @@ export function createWebhooksService(deps: WebhooksDeps) {
 
   /** A webhook of a repository the caller may administer. */
   async function open(caller: Caller, { name, webhook }: ByName): Promise<store.WebhookRow> {
-    const repo = await repos.open(caller, name, 'repo:admin')
-    const found = await store.findWebhook(database.db, repo.id, webhook)
-    if (!found) throw unknownWebhook()
-    return found
+    const find = async ({ id }: RepoRow) => {
+      const found = await store.findWebhook(database.db, id, webhook)
+      if (!found) throw unknownWebhook()
+      return found
+    }
+    return find(await repos.open(caller, name, 'repo:admin', find))
   }
 
   async function openToChange(caller: Caller, input: ByName): Promise<store.WebhookRow> {

@@ -51,9 +51,18 @@ export function createApi(deps: ApiDeps): Door['handle'] {
 
     const { admission: admitted, ignoresCredential } = operation.meta
     if (ignoresCredential) admission.countStranger(exchange)
-    const visitor = ignoresCredential ? undefined : await admission.admit(exchange)
-    if (!visitor && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
+    let refusal: Fault | undefined
+    const visitor = ignoresCredential
+      ? undefined
+      : await admission.admit(exchange).catch((error: unknown) => {
+          // Known by their credential, but not in the organization they ask for: the input comes before that.
+          if (!(error instanceof Fault && error.code === 'FORBIDDEN')) throw error
+          refusal = error
+          return undefined
+        })
+    if (!visitor && !refusal && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
     const input = operation.parseInput(await readJson(request, bodyLimits[operation.meta.body]))
+    if (refusal) throw refusal
     if (admitted === 'session' && visitor?.credential.kind !== 'session')
       throw forbidden('scope_missing', 'This needs a session of a signed-in person, not a key or a token')
 
