@@ -33,3 +33,12 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   ],
   ...['status', 'support', 'trellis', 'welcome', 'well-known', 'www'],
 ])
+
+/**
+ * The pages of an organization, at `/{slug}/{page}`. A repository may be called like one, so it is at `/{slug}/-/{name}`,
+ * where every repository is.
+ */
+export const ORG_PAGES: ReadonlySet<string> = new Set(['activity', 'agents', 'people', 'settings'])
+
+/** Between an organization and a repository whose name is a page's. No repository is called so. */
+export const REPO_MARK = '-'

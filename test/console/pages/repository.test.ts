@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Person } from '@trellis/server/testing'
-import { noBrowserHere, useConsole } from '../browser.ts'
+import { until } from '../../git/harness.ts'
+import { noBrowserHere, press, useConsole } from '../browser.ts'
 
 describe('branches, tags and settings in the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
   // It imports from itself.
@@ -126,6 +127,60 @@ describe('branches, tags and settings in the console', { skip: noBrowserHere, ti
       await page.waitForURL(`${app.url}/acme/brought`)
       const { items } = await app.client(ana.token, 'acme').git.branches.list({ name: 'brought' })
       assert.ok(items.some(({ name }) => name === 'agents/topic'))
+    }))
+
+  it('has an address for a repository that is called like a page of its organization', () =>
+    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+      await app.client(ana.token, 'acme').repos.create({ name: 'people' })
+      await go('/acme')
+      const isRepository = () => page.getByRole('heading', { name: 'Nothing has been pushed yet' }).waitFor()
+      await page.getByRole('list', { name: 'Repositories' }).getByRole('link', { name: 'people' }).click()
+      await isRepository()
+      assert.equal(page.url(), `${app.url}/acme/-/people`)
+      await page.reload()
+      await isRepository()
+      await page
+        .getByRole('navigation', { name: 'Repository' })
+        .getByRole('link', { name: 'Branches' })
+        .click()
+      await page.waitForURL(`${app.url}/acme/-/people/branches`)
+      await page
+        .getByRole('navigation', { name: 'Where you are' })
+        .getByRole('link', { name: 'people' })
+        .click()
+      await page.waitForURL(`${app.url}/acme/-/people`)
+      await checkAxe('repository-called-like-a-page')
+      // What git clones from leads there, and every repository may be written so.
+      await page.goto(`${app.url}/git/acme/people.git`)
+      await isRepository()
+      assert.equal(page.url(), `${app.url}/acme/-/people`)
+      await go(`/${ana.slug}/-/widgets`)
+      await page.getByRole('list', { name: 'Files' }).waitFor()
+      // The addresses there were before are what they were.
+      await go('/acme/people/branches')
+      await page.getByRole('heading', { name: 'Branches' }).waitFor()
+      for (const path of ['/acme/people', '/acme/people/', '/o/acme/people']) {
+        await go(path)
+        await page.getByRole('heading', { name: 'People' }).waitFor()
+      }
+      await page.getByRole('link', { name: 'Agents' }).click()
+      await page.waitForURL(`${app.url}/acme/agents`)
+    }))
+
+  it('shows the tab of a page where there is no room for all', () =>
+    visit({ as: ana, viewport: { width: 390, height: 844 } }, async ({ page, go }) => {
+      const tabs = page.getByRole('navigation', { name: 'Repository' })
+      const isSeen = async (name: string) => {
+        const box = await tabs.getByRole('link', { name, exact: true }).boundingBox()
+        return box !== null && box.x >= 0 && box.x + box.width <= 390
+      }
+      await go(`/${ana.slug}/widgets/settings`)
+      await until('the last tab is seen', () => isSeen('Settings'))
+      assert.equal(await isSeen('Code'), false)
+      await press(page, 'g', page.getByRole('heading', { name: 'Settings' }))
+      await page.keyboard.press('c')
+      await page.waitForURL(`${app.url}/${ana.slug}/widgets`)
+      await until('the first tab is seen', () => isSeen('Code'))
     }))
 
   it('changes settings and rules, and deletes a repository by its name', () =>

@@ -26,26 +26,26 @@ const repositories = createRoute({
 })
 const orgActivity = createRoute({
   getParentRoute: () => orgPages,
-  path: '/activity',
+  path: '/~/activity',
   validateSearch: searchOfActivity,
   component: lazyRouteComponent(() => import('../pages/activity/ActivityPage.tsx'), 'OrgActivityPage'),
   staticData: { tab: { label: 'Activity', key: 'a' } },
 })
 const people = createRoute({
   getParentRoute: () => orgPages,
-  path: '/people',
+  path: '/~/people',
   component: lazyRouteComponent(() => import('../pages/people/PeoplePage.tsx'), 'PeoplePage'),
   staticData: { tab: { label: 'People', key: 'p' } },
 })
 const agents = createRoute({
   getParentRoute: () => orgPages,
-  path: '/agents',
+  path: '/~/agents',
   component: lazyRouteComponent(() => import('../pages/people/AgentsPage.tsx'), 'AgentsPage'),
   staticData: { tab: { label: 'Agents', key: 'n' } },
 })
 const orgSettings = createRoute({
   getParentRoute: () => orgPages,
-  path: '/settings',
+  path: '/~/settings',
   component: lazyRouteComponent(() => import('../pages/people/OrgSettingsPage.tsx'), 'OrgSettingsPage'),
   staticData: { tab: { label: 'Settings', key: 's' } },
 })

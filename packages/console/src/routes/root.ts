@@ -6,7 +6,8 @@ import { OrgLayout, RepoLayout } from '../shell/Layouts.tsx'
 import { orgQuery, repoQuery } from '../shell/places.ts'
 import { Shell } from '../shell/Shell.tsx'
 
-// What pages are below. To the router an organization is at /o/{org}; people see /{org} (shell/rewrite.ts).
+// What pages are below. To the router an organization is at /o/{org} and its own pages at /o/{org}/~; people see other
+// addresses (shell/rewrite.ts).
 
 export const root = createRootRouteWithContext()({ component: Shell, loader: loadShell })
 

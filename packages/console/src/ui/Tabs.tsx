@@ -1,10 +1,10 @@
-import { Link, type LinkProps } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Link, type LinkProps, useRouterState } from '@tanstack/react-router'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import styles from './Tabs.module.css'
 
 /** Places beside one another, each with an address: `<NavTabs label="Repository">` around `<NavTab to=…>`. */
 export const NavTabs = ({ label, children }: { label: string; children: ReactNode }) => (
-  <nav aria-label={label} className={styles.tabs}>
+  <nav aria-label={label} className={styles.tabs} ref={useCurrentInView()}>
     {children}
   </nav>
 )
@@ -25,6 +25,20 @@ export const NavTab = ({
     {children}
   </Link>
 )
+
+/** Where there is no room for all tabs, the one of the page is among those that are seen. */
+function useCurrentInView(): RefObject<HTMLElement | null> {
+  const row = useRef<HTMLElement>(null)
+  const page = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  useEffect(() => {
+    const all = row.current
+    const current = all?.querySelector<HTMLElement>('[aria-current]')
+    if (page === undefined || !all || !current) return
+    const middle = current.offsetLeft + current.offsetWidth / 2
+    all.scrollTo({ left: middle - all.offsetLeft - all.clientWidth / 2 })
+  }, [page])
+  return row
+}
 
 /** Beside them, to a page the server renders itself. */
 export const NavAnchor = ({ href, children }: { href: string; children: ReactNode }) => (

@@ -15,7 +15,7 @@ export function AccessPage() {
         about={
           <>
             The{' '}
-            <Link to="/o/$org/people" params={{ org }}>
+            <Link to="/o/$org/~/people" params={{ org }}>
               people of {org}
             </Link>{' '}
             see this repository, and whoever holds one of its tokens or invites. Nobody else can tell that it

@@ -47,7 +47,7 @@ export function EventLog({ org, repo }: { org: string; repo?: string }) {
     void navigate({
       ...(repo
         ? { to: '/o/$org/$repo/activity', params: { org, repo } }
-        : { to: '/o/$org/activity', params: { org } }),
+        : { to: '/o/$org/~/activity', params: { org } }),
       search: next,
       replace: true,
       resetScroll: false,

@@ -57,9 +57,9 @@ function aboutOfGit(
 function aboutInOrg({ type, subject = '' }: Told, org: string) {
   const [kind] = type.split('.')
   if (kind === 'member' || kind === 'invitation')
-    return linkOptions({ to: '/o/$org/people', params: { org } })
-  if (kind === 'agent') return linkOptions({ to: '/o/$org/agents', params: { org } })
-  if (type === 'org.updated') return linkOptions({ to: '/o/$org/settings', params: { org } })
+    return linkOptions({ to: '/o/$org/~/people', params: { org } })
+  if (kind === 'agent') return linkOptions({ to: '/o/$org/~/agents', params: { org } })
+  if (type === 'org.updated') return linkOptions({ to: '/o/$org/~/settings', params: { org } })
   if (type === 'repo.import.progress')
     return linkOptions({ to: '/o/$org/$repo', params: { org, repo: subject } })
   return undefined

@@ -81,7 +81,7 @@ function Readdress() {
   const navigate = useNavigate()
   const [slug, setSlug] = useState(org)
   const change = useUpdate('The short name is changed', (slug) => {
-    void navigate({ to: '/o/$org/settings', params: { org: slug }, replace: true })
+    void navigate({ to: '/o/$org/~/settings', params: { org: slug }, replace: true })
   })
   return (
     <Form onSubmit={() => change.run({ slug })}>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { brotliCompressSync } from 'node:zlib'
-import { RESERVED_SLUGS } from '@trellis/contract'
+import { ORG_PAGES, RESERVED_SLUGS } from '@trellis/contract'
 import { createSqlite, startTestApp, type TestApp, useInSuite } from '../../testing/index.ts'
 
 const PAGE = '<!doctype html><title>The console</title>'
@@ -94,6 +94,9 @@ describe('the console in the server', () => {
         [303, '/acme/widgets'],
       )
     assert.equal((await ask('/git/admin/widgets.git')).headers.get('location'), '/o/admin/widgets')
+    // Where a page of the organization is there is no room for a repository.
+    assert.equal((await ask('/git/acme/people.git')).headers.get('location'), '/acme/-/people')
+    assert.equal((await ask('/git/admin/settings')).headers.get('location'), '/o/admin/-/settings')
     assert.equal((await ask('/git/acme/widgets.git', { accept: '*/*' })).status, 401)
     assert.equal((await ask('/git/acme/widgets.git/info/refs?service=git-upload-pack')).status, 401)
   })
@@ -117,6 +120,12 @@ describe('the console in the server', () => {
     const renamed = await app.call('orgs/update', { orgSlug: ana.slug, slug: 'api' }, { token: ana.token })
     assert.deepEqual([renamed.status, renamed.body.code], [409, 'ORG_SLUG_TAKEN'])
     assert.match((await app.signUp('admin')).slug, /^admin-\d+$/)
+  })
+
+  it('knows every page of an organization, so that a repository called like it is elsewhere', () => {
+    const routes = join(import.meta.dirname, '../../../../console/src/routes/organization.ts')
+    const pages = [...readFileSync(routes, 'utf8').matchAll(/=> orgPages,\n\s+path: '\/~\/([a-z]+)'/g)]
+    assert.deepEqual(pages.map(([, page]) => page).toSorted(), [...ORG_PAGES].toSorted())
   })
 
   it('is not there where it has not been built, and the operator is told how', async () => {

@@ -1,4 +1,4 @@
-import { RESERVED_SLUGS } from '@trellis/contract'
+import { ORG_PAGES, REPO_MARK, RESERVED_SLUGS } from '@trellis/contract'
 import type { Route } from '../http/door.ts'
 import { type Exchange, send } from '../http/exchange.ts'
 import { notFound } from '../http/failure.ts'
@@ -57,7 +57,9 @@ export async function openConsole(directory: string): Promise<Console | undefine
 /** Where an organization is in the console. One that is called like a page of the server has another address. */
 export const pageOfOrg = (org: string): string => `${RESERVED_SLUGS.has(org) ? '/o' : ''}/${org}`
 
-export const pageOfRepo = (org: string, name: string): string => `${pageOfOrg(org)}/${name}`
+/** And a repository: so has one that is called like a page of its organization. */
+export const pageOfRepo = (org: string, name: string): string =>
+  `${pageOfOrg(org)}/${ORG_PAGES.has(name) ? `${REPO_MARK}/` : ''}${name}`
 
 const isVisit = ({ request: { method, headers } }: Exchange): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
