@@ -2,12 +2,60 @@
 
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { assertFault, createSqlite } from '@trellis/server/testing'
+import { assertFault, assertInvalid, createSqlite } from '@trellis/server/testing'
 import { type Client, useHost } from './harness.ts'
 
 const ABSENT = 'a'.repeat(40)
 
 const host = useHost(createSqlite)
+
+describe('git/refs/search', () => {
+  const name = 'called'
+  before(async () => {
+    const { client } = await host.filled(name)
+    const at = await client.rev('main')
+    const branches = ['Fix', 'fixes/one', 'team/fix-two', 'unfixed', 'größe/FIX', 'odd_%']
+    const many = Array.from({ length: 700 }, (_, i) => `many/${String(i).padStart(3, '0')}`)
+    for (const [kind, names] of [
+      ['heads', [...branches, ...many]],
+      ['tags', ['fix', 'v1-fix']],
+    ] as const) {
+      const lines = names.map((short) => `create refs/${kind}/${short} ${at}\n`)
+      await client.feed(lines.join(''), 'update-ref', '--stdin')
+    }
+    await client.run('push', '-q', host.remote(name), 'refs/heads/*', 'refs/tags/*')
+  })
+  const found = async (input: object) => {
+    const { items, truncated } = await host.ok('git/refs/search', { name, ...input })
+    return [items.map((ref: { name: string; type: string }) => `${ref.type} ${ref.name}`), truncated]
+  }
+
+  it('finds branches and tags by a part of their names, the best first', async () => {
+    assert.deepEqual(await found({ query: ' FIX ' }), [
+      [
+        ...['branch Fix', 'tag fix', 'branch fixes/one', 'branch größe/FIX', 'branch team/fix-two'],
+        ...['branch unfixed', 'tag v1-fix'],
+      ],
+      false,
+    ])
+    assert.deepEqual(await found({ query: 'fix', type: 'tag' }), [['tag fix', 'tag v1-fix'], false])
+    assert.deepEqual(await found({ query: 'fix', type: 'branch', limit: 2 }), [
+      ['branch Fix', 'branch fixes/one'],
+      true,
+    ])
+    assert.deepEqual(await found({ query: 'many/699' }), [['branch many/699'], false])
+    assert.deepEqual(await found({ query: '_%' }), [['branch odd_%'], false])
+    assert.deepEqual(await found({ query: 'refs/heads' }), [[], false])
+  })
+
+  it('is told what to look for, and where', async () => {
+    assertInvalid(await host.call('git/refs/search', { name, query: ' ' }), ['query'])
+    assertInvalid(await host.call('git/refs/search', { name, query: 'x', type: 'other' }), ['type'])
+    assertFault(await host.call('git/refs/search', { name: 'absent', query: 'x' }), 'REPO_NOT_FOUND', {
+      name: 'absent',
+    })
+  })
+})
 
 describe('git/branches/compare', () => {
   const name = 'apart'

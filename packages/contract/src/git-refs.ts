@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Apart, CommitSummary } from './git-commits.ts'
 import { Message, Oid, Person, RepoName, Revision } from './names.ts'
 import { operation, unready } from './operation.ts'
-import { Page, pageOf } from './paging.ts'
+import { Page, pageLimit, pageOf } from './paging.ts'
 
 export const GitRef = z
   .object({
@@ -33,6 +33,33 @@ export const refs = {
   list: operation('/git/refs/list', { ...listing, summary: 'List all refs of a repository by full name' })
     .input(refPage)
     .output(refList),
+  search: operation('/git/refs/search', {
+    ...listing,
+    summary: 'Find branches and tags by a part of their name',
+  })
+    .input(
+      z.object({
+        name: RepoName,
+        query: z
+          .string()
+          .trim()
+          .min(1)
+          .max(256)
+          .meta({ description: 'In large or small letters.', examples: ['fix'] }),
+        type: z.enum(['branch', 'tag']).optional().describe('Both when left out.'),
+        limit: pageLimit(100, 50),
+      }),
+    )
+    .output(
+      z.object({
+        items: z
+          .array(GitRef)
+          .describe(
+            'The very name first, then those that begin with it, and last those that have it elsewhere.',
+          ),
+        truncated: z.boolean().describe('Whether more match than were asked for.'),
+      }),
+    ),
   update: operation('/git/refs/update', {
     summary: 'Create, move or delete a ref by its full name, if it is where the caller thinks it is',
     tag,

@@ -116,15 +116,40 @@ function history(): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part)))
 }
 
+/** One commit, and more branches than any list shows. */
+function forest(): string {
+  const who = `Ana <ana@example.com> ${BEGINNING_S} +0000`
+  const branches = Array.from({ length: 2_500 }, (_, i) => `wood/tree-${String(i).padStart(4, '0')}`)
+  return [
+    `commit refs/heads/main\ncommitter ${who}\ndata 5\nBegin\nM 100644 inline a.txt\ndata 2\na\n\n`,
+    ...branches.map((branch) => `reset refs/heads/${branch}\nfrom refs/heads/main\n\n`),
+  ].join('')
+}
+
+type Pusher = { token: string; slug: string }
+
 /** Makes it, and pushes it as somebody. */
-export async function pushWidgets(app: TestApp, { token, slug }: { token: string; slug: string }) {
+export const pushWidgets = (app: TestApp, pusher: Pusher) =>
+  push(app, pusher, {
+    to: 'widgets',
+    made: history(),
+    refs: ['main', 'feature/deep/work', 'release/1.0'],
+  })
+
+export const pushForest = (app: TestApp, pusher: Pusher) =>
+  push(app, pusher, { to: 'forest', made: forest(), refs: ['refs/heads/*'] })
+
+async function push(
+  app: TestApp,
+  { token, slug }: Pusher,
+  { to, made, refs }: { to: string; made: string | Buffer; refs: string[] },
+) {
   const sandbox = createSandbox()
   try {
     const client = createClient(sandbox.path(), { token })
     await client.run('init', '-q', '--bare')
-    await client.feed(history(), 'fast-import', '--quiet')
-    const remote = `${app.url}/git/${slug}/widgets.git`
-    await client.run('push', '-q', remote, 'main', 'feature/deep/work', 'release/1.0')
+    await client.feed(made, 'fast-import', '--quiet')
+    await client.run('push', '-q', `${app.url}/git/${slug}/${to}.git`, ...refs)
     return { head: await client.rev('main') }
   } finally {
     sandbox.remove()

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
 import type { Locator, Page } from 'playwright-core'
 import { noBrowserHere, press, useConsole } from '../browser.ts'
-import { pushWidgets } from './code-fixture.ts'
+import { pushForest, pushWidgets } from './code-fixture.ts'
 
 /** Of work in one piece. Alone it takes a tenth of this: the machine has other work, and the clock goes on. */
 const LONGEST_TASK_MS = 3_000
@@ -99,6 +99,32 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await page.getByRole('heading', { name: 'Nothing is at none/such in main' }).waitFor()
       await go(`${at}/tree/gone/src`)
       await page.getByRole('heading', { name: 'There is no such branch, tag or commit' }).waitFor()
+    }))
+
+  it('finds one of many branches by what it is called', () =>
+    visit({ as: ana }, async ({ page, go }) => {
+      await app.client(ana.token).repos.create({ name: 'forest' })
+      await pushForest(app, ana)
+      await go(`/${ana.slug}/forest/tree/main`)
+      await page.getByRole('button', { name: 'main' }).click()
+      await page.getByText('There are more: write what the branch is called.').waitFor()
+      assert.equal(await page.getByRole('option').count(), 100)
+      // Enter goes to what is written, however soon it comes.
+      await page.getByRole('combobox', { name: 'Find a branch' }).fill('TREE-2345')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${app.url}/${ana.slug}/forest/tree/wood/tree-2345`)
+      await page.getByRole('button', { name: 'wood/tree-2345' }).click()
+      await page.getByRole('combobox', { name: 'Find a branch' }).fill('stone')
+      await page.getByText('There is no such branch.').waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('ControlOrMeta+k')
+      await page.getByRole('combobox', { name: 'Search pages' }).fill('tree-2222')
+      await page.getByRole('option', { name: 'wood/tree-2222' }).click()
+      await page.waitForURL(`${app.url}/${ana.slug}/forest/tree/wood/tree-2222`)
+      await go(`/${ana.slug}/forest/compare/main...wood/tree-0001`)
+      await page.getByLabel('Head', { exact: true }).fill('tree-1999')
+      await page.getByRole('option', { name: 'wood/tree-1999' }).click()
+      await page.waitForURL(/wood\/tree-1999/)
     }))
 
   it('shows a file with colours, and lines that can be linked to', () =>

@@ -1,7 +1,8 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from 'react'
+import { useSettled } from '../api/settled.ts'
 import frame from '../ui/Dialog.module.css'
 import { Icon } from '../ui/Icon.tsx'
 import { useOwnSources } from './own-sources.ts'
@@ -12,8 +13,9 @@ import { activeSources, type Found } from './sources.ts'
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  const wanted = useDeferredValue(text.trim())
-  const groups = useFound(wanted)
+  const wanted = useSettled(text.trim())
+  const { groups, isOld } = useFound(wanted)
+  const isLate = isOld || wanted !== text.trim()
   const all = groups.flatMap(({ found }) => found)
   const navigate = useNavigate()
   const id = useId()
@@ -26,9 +28,20 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     else found.go()
   }
 
+  // Whoever is quicker than the answer means the best of what it will bring.
+  const [isEntered, setEntered] = useState(false)
+  const goToBest = useEffectEvent(() => {
+    setEntered(false)
+    go(all[0])
+  })
+  useEffect(() => {
+    if (isEntered && !isLate) goToBest()
+  }, [isEntered, isLate])
+
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step) setAt((at + step + all.length) % Math.max(1, all.length))
+    else if (event.key === 'Enter' && isLate) setEntered(true)
     else if (event.key === 'Enter') go(all[at])
     else return
     event.preventDefault()
@@ -54,6 +67,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             onChange={(event) => {
               setText(event.target.value)
               setAt(0)
+              setEntered(false)
             }}
           />
           <div id={`${id}-found`} role="listbox" aria-label="Found" className={styles.found}>
@@ -75,17 +89,18 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               </div>
             ))}
           </div>
-          {all.length === 0 && <p className={styles.none}>Nothing is called like that.</p>}
+          {all.length === 0 && !isLate && <p className={styles.none}>Nothing is called like that.</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   )
 }
 
-function useFound(wanted: string): { name: string; found: Found[] }[] {
+/** What was found, by where; old while an answer to what is wanted now is on its way. */
+function useFound(wanted: string): { groups: { name: string; found: Found[] }[]; isOld: boolean } {
   const own = useOwnSources()
   const sources = [...activeSources(), ...own]
-  const { data = [] } = useQuery({
+  const { data, isPlaceholderData, isPending } = useQuery({
     queryKey: ['palette', sources.map(({ name }) => name), wanted],
     queryFn: async ({ signal }) => {
       const found = await Promise.all(
@@ -99,7 +114,7 @@ function useFound(wanted: string): { name: string; found: Found[] }[] {
     gcTime: 0,
     throwOnError: false,
   })
-  return data
+  return { groups: data ?? [], isOld: isPending || isPlaceholderData }
 }
 
 interface OptionProps {

@@ -3,6 +3,11 @@ import { query, queryClient } from '../api/queries.ts'
 import { useActingOrg, useTabs } from '../shell/places.ts'
 import { best, type Found, type Source } from './sources.ts'
 
+/** Of repositories. */
+const MOST_FOUND = 8
+/** Of their names. */
+const MOST_LETTERS = 64
+
 /** What can be found from everywhere: pages of where one is, and repositories. */
 export function useOwnSources(): Source[] {
   const router = useRouter()
@@ -31,8 +36,13 @@ export function useOwnSources(): Source[] {
 }
 
 async function findRepositories(org: string, text: string): Promise<Found[]> {
-  const { items } = await queryClient.ensureQueryData(query(org, (api) => api.repos.list, { limit: 100 }))
-  const all = items.map(
+  const page = { limit: MOST_FOUND }
+  const { items } = await (text === ''
+    ? queryClient.ensureQueryData(query(org, (api) => api.repos.list, page))
+    : queryClient.ensureQueryData(
+        query(org, (api) => api.repos.search, { ...page, query: text.slice(0, MOST_LETTERS) }),
+      ))
+  return items.map(
     ({ name }): Found => ({
       id: `repo-${name}`,
       label: name,
@@ -41,5 +51,4 @@ async function findRepositories(org: string, text: string): Promise<Found[]> {
       go: `/o/${org}/${name}`,
     }),
   )
-  return best(text, all)
 }

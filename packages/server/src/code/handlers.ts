@@ -13,6 +13,7 @@ import type { LastChangesService } from './last-changes.ts'
 import type { LocatingService } from './locating.ts'
 import type { MergePreviewsService } from './merge-previews.ts'
 import type { PruningService } from './pruning.ts'
+import type { RefSearch } from './ref-search.ts'
 import type { RefsService } from './refs.ts'
 import type { RulesService } from './rules-service.ts'
 
@@ -28,6 +29,7 @@ interface GitServices {
   greps: GrepsService
   mergePreviews: MergePreviewsService
   locating: LocatingService
+  refSearch: RefSearch
 }
 
 export const gitHandlers = ({
@@ -39,6 +41,7 @@ export const gitHandlers = ({
 }: GitServices): Handlers['git'] => ({
   refs: {
     list: (input, { caller }) => refs.listAll(caller, input),
+    search: (input, { caller, signal }) => looking.refSearch(caller, input, signal),
     update: (input, { caller, signal }) => afresh(() => refs.update(caller, input, signal)),
   },
   branches: {

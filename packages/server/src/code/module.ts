@@ -41,6 +41,7 @@ import { createPruningService } from './pruning.ts'
 import { createPushService } from './push.ts'
 import { createReachability } from './reachability.ts'
 import { createRefLists } from './ref-lists.ts'
+import { createRefSearch } from './ref-search.ts'
 import { createRefsService } from './refs.ts'
 import { createRepositories } from './repositories.ts'
 import { createRevisions } from './revisions.ts'
@@ -188,6 +189,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         greps: createGrepsService(looking),
         mergePreviews: createMergePreviewsService(looking),
         locating: createLocatingService(looking),
+        refSearch: createRefSearch(looking),
       }),
       rules: rulesHandlers(createRulesService(needs)),
       repos: storageHandlers(forks, imports, pruning),

@@ -1,13 +1,16 @@
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { GitRef } from '@trellis/contract'
-import { useEffect, useState } from 'react'
-import { useList } from '../../api/queries.ts'
+import { useState } from 'react'
+import { query } from '../../api/queries.ts'
+import { useSettled } from '../../api/settled.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Popover } from '../../ui/Popover.tsx'
 import { Tag } from '../../ui/Status.tsx'
 import { Tabs } from '../../ui/Tabs.tsx'
+import { refsQuery } from '../changes/find-refs.ts'
 import { addressOf, refInWords } from './addresses.ts'
 import { FindList } from './FindList.tsx'
 import type { CodePlace } from './place.ts'
@@ -43,21 +46,17 @@ const KINDS = [
   { value: 'branches', label: 'Branches' },
   { value: 'tags', label: 'Tags' },
 ] as const
+type Kind = (typeof KINDS)[number]['value']
+
 /** More are found by writing. */
 const MOST_SHOWN = 100
 
 function Choices({ to, at, onDone }: RefPickerProps & { onDone: () => void }) {
   const { org, name, repo } = useRepo()
-  const [kind, setKind] = useState<'branches' | 'tags'>(at.type === 'tag' ? 'tags' : 'branches')
+  const [kind, setKind] = useState<Kind>(at.type === 'tag' ? 'tags' : 'branches')
   const [text, setText] = useState('')
   const navigate = useNavigate()
-  const list = useList(org, (api) => api.git[kind].list, { name, limit: 100 })
-  const found = list.items.filter((ref) => ref.name.toLowerCase().includes(text.trim().toLowerCase()))
-  // What is looked for may be further on.
-  const readsOn = text !== '' && found.length < 20 && list.hasMore && !list.isReading
-  useEffect(() => {
-    if (readsOn) list.readMore()
-  }, [readsOn, list.readMore])
+  const { items, hasMore, isLate } = useRefs(kind, text.trim())
 
   function choose(ref: GitRef): void {
     onDone()
@@ -70,7 +69,8 @@ function Choices({ to, at, onDone }: RefPickerProps & { onDone: () => void }) {
       label={`Find a ${thing}`}
       text={text}
       onText={setText}
-      items={found.slice(0, MOST_SHOWN)}
+      items={items}
+      isLate={isLate}
       keyOf={(ref) => ref.name}
       onChoose={choose}
       between={
@@ -78,7 +78,7 @@ function Choices({ to, at, onDone }: RefPickerProps & { onDone: () => void }) {
           <Tabs label="Branches or tags" value={kind} options={KINDS} onChoose={setKind} />
         </div>
       }
-      note={noteOn({ found: found.length, thing, isReading: list.isPending || readsOn || list.isReading })}
+      note={noteOn({ found: items.length, thing, hasMore, isLate })}
     >
       {(ref) => (
         <>
@@ -91,10 +91,36 @@ function Choices({ to, at, onDone }: RefPickerProps & { onDone: () => void }) {
   )
 }
 
-function noteOn({ found, thing, isReading }: { found: number; thing: string; isReading: boolean }) {
-  if (isReading) return 'Looking…'
-  if (found === 0) return `There is no such ${thing}.`
-  return found > MOST_SHOWN
-    ? `${found - MOST_SHOWN} or more are not shown: write what they are called.`
-    : undefined
+/** The first of a kind, or of all there are those that are called so. */
+function useRefs(kind: Kind, text: string) {
+  const { org, name } = useRepo()
+  const wanted = useSettled(text)
+  const isSearch = wanted !== ''
+  const first = useQuery({
+    ...query(org, (api) => api.git[kind].list, { name, limit: MOST_SHOWN }),
+    enabled: !isSearch,
+  })
+  const type = kind === 'branches' ? 'branch' : 'tag'
+  const found = useQuery({
+    ...refsQuery({ org, name, text: wanted, type, limit: MOST_SHOWN }),
+    enabled: isSearch,
+    // What was found stays while more is looked for, unless it is of the other kind.
+    placeholderData: (before) => (before?.items.some((ref) => ref.type !== type) ? undefined : before),
+  })
+  const isLate = wanted !== text || (isSearch ? found.isPending || found.isPlaceholderData : first.isPending)
+  return isSearch
+    ? { items: found.data?.items ?? [], hasMore: found.data?.truncated === true, isLate }
+    : { items: first.data?.items ?? [], hasMore: first.data?.hasMore === true, isLate }
+}
+
+interface Noted {
+  found: number
+  thing: string
+  hasMore: boolean
+  isLate: boolean
+}
+
+function noteOn({ found, thing, hasMore, isLate }: Noted) {
+  if (found === 0) return isLate ? 'Looking…' : `There is no such ${thing}.`
+  return hasMore ? `There are more: write what the ${thing} is called.` : undefined
 }

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { query, queryClient } from '../../api/queries.ts'
-import { best, type Found, usePaletteSource } from '../../keys/sources.ts'
+import { type Found, usePaletteSource } from '../../keys/sources.ts'
+import { refsQuery } from '../changes/find-refs.ts'
 import { addressOf } from './addresses.ts'
 
 interface At {
@@ -34,22 +35,17 @@ export function useCodeSources(at: At): void {
       }))
     },
   })
-  usePaletteSource({ name: 'Branches', find: (text) => refs('branches', text) })
-  usePaletteSource({ name: 'Tags', find: (text) => refs('tags', text) })
+  usePaletteSource({ name: 'Branches', find: (text) => refs('branch', text) })
+  usePaletteSource({ name: 'Tags', find: (text) => refs('tag', text) })
 
-  async function refs(kind: 'branches' | 'tags', text: string): Promise<Found[]> {
+  async function refs(type: 'branch' | 'tag', text: string): Promise<Found[]> {
     if (text === '') return []
-    const { items } = await queryClient.ensureQueryData(
-      query(org, (api) => api.git[kind].list, { name, limit: 100 }),
-    )
-    const all = items.map(
-      (ref): Found => ({
-        id: `${kind}-${ref.name}`,
-        label: ref.name,
-        icon: kind === 'tags' ? 'tag' : 'branch',
-        go: goTo('/o/$org/$repo/tree/$', ref.name),
-      }),
-    )
-    return best(text, all, 5)
+    const { items } = await queryClient.ensureQueryData(refsQuery({ org, name, text, type, limit: 5 }))
+    return items.map((ref) => ({
+      id: `${type}-${ref.name}`,
+      label: ref.name,
+      icon: type,
+      go: goTo('/o/$org/$repo/tree/$', ref.name),
+    }))
   }
 }

@@ -110,6 +110,7 @@ export const rows: Record<string, Row> = {
   // To read the one is not enough: the other is created.
   '/repos/fork': { input: () => ({ name: 'target', newName: fresh('fork') }), notForTokens: true },
   '/git/refs/list': { input: () => ({ name: 'target' }) },
+  '/git/refs/search': { input: () => ({ name: 'target', query: 'main' }) },
   '/git/refs/update': {
     input: ({ commit }) => ({ name: 'target', ref: `refs/heads/${fresh('ref')}`, oid: commit }),
   },
