@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Id, Timestamp } from './names.ts'
+import { Id, OrgSlug, Timestamp } from './names.ts'
 import { operation, unready } from './operation.ts'
 import { Page, pageOf } from './paging.ts'
 
@@ -27,13 +27,17 @@ export const ClaimedAgent = z
     status: z.enum(['claimed', 'expired']),
     orgSlug: z.string().nullable().describe('The organization it came with.'),
     claimedAt: Timestamp,
+    claimedBy: z
+      .object({ userId: z.string(), name: z.string().meta({ examples: ['Ana'] }) })
+      .nullable()
+      .describe('Null when their account is gone.'),
     revokedAt: Timestamp.nullable(),
     endsAt: Timestamp.nullable().describe(
       'When it ends unless it renews its tokens before; null for one that has none.',
     ),
     createdAt: Timestamp,
   })
-  .describe('A registration as the person sees it who claimed it.')
+  .describe('A registration as those see it who answer for it.')
 export type ClaimedAgent = z.infer<typeof ClaimedAgent>
 
 const tag = 'Agents'
@@ -45,11 +49,17 @@ const claimErrors = ['AGENT_CLAIM_WRONG_ACCOUNT', 'AGENT_CLAIM_NOT_FOUND', 'AGEN
 
 export const agents = {
   list: operation('/agents/list', {
-    summary: 'List the agents the caller has claimed',
+    summary: 'List the agents the caller has claimed, or those of an organization',
     tag,
     admission: 'session',
   })
-    .input(Page)
+    .input(
+      Page.extend({
+        orgSlug: OrgSlug.optional().describe(
+          'Those that came with this organization, whoever of its members claimed them; for its admins. The caller’s own when left out.',
+        ),
+      }),
+    )
     .output(pageOf(ClaimedAgent)),
   claimView: operation('/agents/claimView', {
     summary: 'Show the registration behind a claim link',

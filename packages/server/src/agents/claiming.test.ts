@@ -325,6 +325,38 @@ onEachDatabase('claiming an agent', (create) => {
       assert.deepEqual(items[0]?.payload, { reason: 'claimer_left' })
     })
 
+    it('lists those of an organization for its admins, whoever claimed them', async () => {
+      const [claimer, admin, member] = [await newPerson(), await newPerson(), await newPerson()]
+      const agent = await registerAgent(app, { type: 'anonymous', agent_name: 'scribe' })
+      await agent.beClaimed(claimer)
+      await (await registerAgent(app)).beClaimed(claimer)
+      const own = (await app.client(claimer.token).agents.list({})).items
+      const slug = own.find((item) => item.registrationId === agent.registrationId)?.orgSlug ?? ''
+      await join(app, { slug, owner: claimer }, admin, 'admin')
+      await join(app, { slug, owner: claimer }, member, 'member')
+      const { items, nextCursor } = await app.client(admin.token).agents.list({ orgSlug: slug })
+      assert.equal(nextCursor, null)
+      assert.deepEqual(
+        items.map(({ registrationId, orgSlug, agentName, claimedBy }) => [
+          registrationId,
+          orgSlug,
+          agentName,
+          claimedBy?.userId,
+        ]),
+        [[agent.registrationId, slug, 'scribe', claimer.userId]],
+      )
+      assert.deepEqual((await app.client(admin.token).agents.list({})).items, [])
+      const refused = async (token: string) => {
+        const { status, body } = await app.call('agents/list', { orgSlug: slug }, { token })
+        return [status, body.data?.reason]
+      }
+      assert.deepEqual(await refused(member.token), [403, 'insufficient_role'])
+      assert.deepEqual(await refused(bob.token), [403, 'not_a_member'])
+      await app.client(claimer.token).agents.revoke({ registrationId: agent.registrationId })
+      const after = await app.client(admin.token).agents.list({ orgSlug: slug })
+      assert.equal(after.items[0]?.status, 'expired')
+    })
+
     it('lists the agents of a person in pages', async () => {
       const person = await newPerson()
       const made: string[] = []

@@ -126,11 +126,20 @@ export function createAgentsService(deps: AgentsDeps) {
       return { claimed: true }
     },
 
-    async list(caller: Caller, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
-      const rows = await store.listClaimedBy(database.db, caller.actor.id, {
-        after: textCursor.decode(cursor) ?? '',
-        limit: limit + 1,
-      })
+    /** Those the caller has claimed, or all of an organization for who looks after it. */
+    async list(
+      caller: Caller,
+      {
+        orgSlug,
+        cursor,
+        limit,
+      }: { orgSlug?: string | undefined; cursor?: string | undefined; limit: number },
+    ) {
+      const page = { after: textCursor.decode(cursor) ?? '', limit: limit + 1 }
+      const of = orgSlug === undefined ? undefined : await orgs.open(caller, orgSlug, 'org:admin')
+      const rows = of
+        ? await store.listClaimedIn(database.db, of.org.id, page)
+        : await store.listClaimedBy(database.db, caller.actor.id, page)
       const { items, nextCursor } = pageFrom(rows, limit, (row) => textCursor.encode(row.id))
       return { items: items.map((row) => present(row, clock())), nextCursor }
     },
@@ -151,7 +160,7 @@ export function createAgentsService(deps: AgentsDeps) {
 /** What it calls itself, where it has said. */
 const nameOf = ({ agent_name }: store.RegistrationRow) => (agent_name === null ? {} : { name: agent_name })
 
-function present(row: store.RegistrationRow & { slug: string | null }, now: number): ClaimedAgent {
+function present(row: store.ClaimedRow, now: number): ClaimedAgent {
   const isOver = statusOf(row, undefined, now) === 'expired'
   return {
     registrationId: row.id,
@@ -160,6 +169,8 @@ function present(row: store.RegistrationRow & { slug: string | null }, now: numb
     status: isOver ? 'expired' : 'claimed',
     orgSlug: row.slug,
     claimedAt: row.claimed_at ?? row.created_at,
+    claimedBy:
+      row.claimed_by === null || row.claimer === null ? null : { userId: row.claimed_by, name: row.claimer },
     revokedAt: row.revoked_at,
     endsAt: row.ends_at,
     createdAt: row.created_at,

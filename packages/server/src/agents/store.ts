@@ -87,20 +87,35 @@ export const findRegistration = (q: Db, id: string): Promise<RegistrationRow | u
 export const findByClaimToken = (q: Db, hash: string): Promise<RegistrationRow | undefined> =>
   q.selectFrom('agent_registrations').selectAll().where('claim_token_hash', '=', hash).executeTakeFirst()
 
-export const listClaimedBy = (
-  q: Db,
-  userId: string,
-  { after, limit }: { after: string; limit: number },
-): Promise<(RegistrationRow & { slug: string | null })[]> =>
+/** With where it works, and what those are called who claimed it. */
+export type ClaimedRow = RegistrationRow & { slug: string | null; claimer: string | null }
+
+interface ClaimedPage {
+  after: string
+  limit: number
+}
+
+const claimedPage = (q: Db, { after, limit }: ClaimedPage) =>
   q
     .selectFrom('agent_registrations')
     .leftJoin('orgs', 'orgs.id', 'agent_registrations.org_id')
+    .leftJoin('users', 'users.id', 'agent_registrations.claimed_by')
     .selectAll('agent_registrations')
-    .select('orgs.slug')
-    .where('claimed_by', '=', userId)
+    .select(['orgs.slug', 'users.name as claimer'])
     .where('agent_registrations.id', '>', after)
     .orderBy('agent_registrations.id')
     .limit(limit)
+
+export const listClaimedBy = (q: Db, userId: string, page: ClaimedPage): Promise<ClaimedRow[]> =>
+  claimedPage(q, page).where('claimed_by', '=', userId).execute()
+
+/** Those that work in an organization. Found by its members: who leaves takes theirs along. */
+export const listClaimedIn = (q: Db, orgId: string, page: ClaimedPage): Promise<ClaimedRow[]> =>
+  claimedPage(q, page)
+    .where('claimed_by', 'in', (eb) =>
+      eb.selectFrom('members').select('user_id').where('members.org_id', '=', orgId),
+    )
+    .where('agent_registrations.org_id', '=', orgId)
     .execute()
 
 export const listLiveClaimedBy = (q: Db, userId: string): Promise<{ id: string; orgId: string }[]> =>

@@ -1,8 +1,10 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ClaimedAgent } from '@trellis/contract'
+import type { ClaimedAgent, Organization } from '@trellis/contract'
 import { type ReactNode, useState } from 'react'
 import { trellis } from '../../api/client.ts'
 import { useAction, useList } from '../../api/queries.ts'
+import { personQuery } from '../../api/session.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Command } from '../../ui/Code.tsx'
 import { ConfirmByName } from '../../ui/ConfirmByName.tsx'
@@ -16,25 +18,43 @@ import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import styles from './People.module.css'
 import { WhatItDid } from './WhatItDid.tsx'
 
-/** The agents that the caller has claimed: all, or those that came with one organization. */
-export function Agents({ org }: { org?: string }) {
-  const list = useList(undefined, (api) => api.agents.list, { limit: 100 })
+interface AgentsProps {
+  /** Those of one organization; all one's own when left out. */
+  of?: { org: string; role: Organization['role'] }
+}
+
+/** The agents that the caller has claimed, and in an organization they look after all others that came with it. */
+export function Agents({ of }: AgentsProps) {
+  const seesAll = of !== undefined && of.role !== 'member'
+  const list = useList(undefined, (api) => api.agents.list, {
+    limit: 100,
+    ...(seesAll && { orgSlug: of.org }),
+  })
+  const { data: person } = useSuspenseQuery(personQuery)
   if (list.isPending) return <Skeleton />
-  const shown = list.items.filter(({ orgSlug }) => org === undefined || orgSlug === org)
-  if (shown.length === 0 && !list.hasMore) return <NoAgents org={org} />
+  const shown = list.items.filter(({ orgSlug }) => of === undefined || orgSlug === of.org)
+  if (shown.length === 0 && !list.hasMore) return <NoAgents of={of} />
   return (
     <>
       <ul className={styles.agents} aria-label="Agents">
-        {shown.map((agent) => (
-          <Agent key={agent.registrationId} of={agent} />
-        ))}
+        {shown.map((agent) => {
+          const isOwn = agent.claimedBy?.userId === person?.id
+          const mayRevoke = isOwn || of?.role === 'owner'
+          return <Agent key={agent.registrationId} of={agent} isOwn={isOwn} mayRevoke={mayRevoke} />
+        })}
       </ul>
       <Pager {...list} />
     </>
   )
 }
 
-function Agent({ of }: { of: ClaimedAgent }) {
+interface AgentProps {
+  of: ClaimedAgent
+  isOwn: boolean
+  mayRevoke: boolean
+}
+
+function Agent({ of, isOwn, mayRevoke }: AgentProps) {
   const [isRevoking, setRevoking] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const revoke = useAction(() => trellis(undefined).agents.revoke({ registrationId: of.registrationId }), {
@@ -56,20 +76,20 @@ function Agent({ of }: { of: ClaimedAgent }) {
               What it did
             </Button>
           )}
-          {works && (
+          {works && mayRevoke && (
             <Button small kind="danger" onClick={() => setRevoking(true)}>
               Revoke…
             </Button>
           )}
         </span>
       </header>
-      <Facts of={factsOf(of)} />
+      <Facts of={factsOf(of, isOwn)} />
       {isOpen && of.orgSlug && <WhatItDid org={of.orgSlug} registrationId={of.registrationId} />}
       <ConfirmByName
         open={isRevoking}
         onClose={() => setRevoking(false)}
         title="Revoke this agent?"
-        about="At once its tokens, and the repository tokens and invites it made, are refused by the API and by git. It cannot come back. What it pushed stays, in the organization that is yours."
+        about="At once its tokens, and the repository tokens and invites it made, are refused by the API and by git. It cannot come back. What it pushed stays in the organization."
         name={of.agentName ?? of.registrationId}
         act="Revoke the agent"
         action={revoke}
@@ -79,7 +99,7 @@ function Agent({ of }: { of: ClaimedAgent }) {
   )
 }
 
-const factsOf = (of: ClaimedAgent): [name: string, what: ReactNode][] => [
+const factsOf = (of: ClaimedAgent, isOwn: boolean): [name: string, what: ReactNode][] => [
   ['Registration', <code key="id">{of.registrationId}</code>],
   [
     'Works in',
@@ -94,7 +114,7 @@ const factsOf = (of: ClaimedAgent): [name: string, what: ReactNode][] => [
   [
     'Claimed',
     <span key="claimed">
-      by you, <TimeAgo at={of.claimedAt} />
+      by {isOwn ? 'you' : (of.claimedBy?.name ?? 'somebody who is gone')}, <TimeAgo at={of.claimedAt} />
     </span>,
   ],
   of.revokedAt !== null
@@ -108,16 +128,23 @@ const Renewed = ({ at }: { at: number }) => (
   </>
 )
 
-const NoAgents = ({ org }: { org: string | undefined }) => (
-  <EmptyState title={org ? `You have claimed no agent that works in ${org}` : 'You have claimed no agent'}>
+const titleOfNone = (of: AgentsProps['of']): string => {
+  if (!of) return 'You have claimed no agent'
+  return of.role === 'member'
+    ? `You have claimed no agent that works in ${of.org}`
+    : `No agent came with ${of.org}`
+}
+
+const NoAgents = ({ of }: AgentsProps) => (
+  <EmptyState title={titleOfNone(of)}>
     <p>
       An agent registers by itself and works in an organization of its own. When it is told to work for you,
       it shows you a link and a code: open the one, type the other, and it is yours. Tell it where to begin:
     </p>
     <Command>{`Read ${location.origin}/auth.md and get access to this server by it.`}</Command>
-    {org && (
+    {of && (
       <p>
-        To let one work in a repository of {org}, hand it a token of that repository, from its Access page.
+        To let one work in a repository of {of.org}, hand it a token of that repository, from its Access page.
       </p>
     )}
   </EmptyState>

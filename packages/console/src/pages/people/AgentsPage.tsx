@@ -11,11 +11,14 @@ export function AgentsPage() {
         title="Agents"
         about={
           <>
-            Those that came with this organization. <Link to="/account/agents">All you have claimed</Link>
+            {organization.role === 'member'
+              ? 'Those you have claimed that came with this organization.'
+              : 'Those that came with this organization, whoever claimed them.'}{' '}
+            <Link to="/account/agents">All you have claimed</Link>
           </>
         }
       />
-      <Agents org={org} />
+      <Agents of={{ org, role: organization.role }} />
     </Page>
   )
 }
