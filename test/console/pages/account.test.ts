@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { type Person, registerAgent } from '@trellis/server/testing'
+import { join, type Person, registerAgent } from '@trellis/server/testing'
 import type { Page } from 'playwright-core'
 import { noBrowserHere, useConsole } from '../browser.ts'
 
@@ -24,9 +24,19 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
     visit({}, async ({ page, checkAxe }) => {
       await page.goto(`${app.url}/login`)
       await checkAxe('login')
+      await page.getByRole('link', { name: 'Try it without an account' }).click()
+      await checkAxe('without-account')
+      await page.getByLabel('Name of the repository').fill('sketch')
+      await page.getByRole('button', { name: 'Make the repository' }).click()
+      await page.getByText('Keep the address of this page').waitFor()
+      await page.goto(`${app.url}/login`)
       await fillLogin(page, ana.email)
       await page.waitForURL(`${app.url}/`)
       await page.getByRole('heading', { name: 'Repositories' }).waitFor()
+      // What was made before is theirs.
+      await page.getByRole('button', { name: 'Switch organization' }).click()
+      await page.getByRole('menuitem', { name: /^anon-/ }).click()
+      await page.getByRole('link', { name: 'sketch' }).waitFor()
     }))
 
   it('lets the owner of the server in by the link of the first start', () =>
@@ -139,6 +149,26 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
       assert.equal(status, 401)
     }))
 
+  /** Others who look after where it works see it, and whose it is. */
+  async function sharedWithAdmin(registrationId: string): Promise<void> {
+    const { items } = await app.client(ana.token).agents.list({})
+    const slug = items.find((item) => item.registrationId === registrationId)?.orgSlug ?? ''
+    const bea = await app.signUp('bea')
+    await join(app, { slug, owner: ana }, bea, 'admin')
+    await visit({ as: bea }, async ({ page, go, checkAxe }) => {
+      await go(`/${slug}/agents`)
+      const one = page.getByRole('listitem').filter({ hasText: registrationId })
+      await one.getByText('by ana').waitFor()
+      assert.equal(await one.getByRole('button', { name: 'Revoke…' }).count(), 0)
+      await one.getByRole('button', { name: 'What it did' }).click()
+      await one.getByText('Created repository notes').waitFor()
+      await checkAxe('agents-of-organization')
+      await app.client(ana.token).members.makeOwner({ orgSlug: slug, userId: bea.userId })
+      await go(`/${slug}/agents`)
+      await one.getByRole('button', { name: 'Revoke…' }).waitFor()
+    })
+  }
+
   it('has an agent claimed, looked after and revoked', () =>
     visit({}, async ({ page, checkAxe }) => {
       const agent = await registerAgent(app, { type: 'anonymous', agent_name: 'scribe' })
@@ -156,6 +186,7 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
       await one.getByRole('button', { name: 'What it did' }).click()
       await one.getByText('Created repository notes').waitFor()
       await checkAxe('agents')
+      await sharedWithAdmin(agent.registrationId)
       const { body } = await agent.poll()
       assert.equal((await app.call('repos/list', {}, { token: body.access_token })).status, 200)
       await one.getByRole('button', { name: 'Revoke…' }).click()

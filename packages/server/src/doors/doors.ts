@@ -45,6 +45,7 @@ import { PROVIDER_PATH } from './pages/provider-links.ts'
 import { createReadiness } from './pages/readiness.ts'
 import { createRouter } from './pages/router.ts'
 import { createPageRoutes } from './pages/routes.ts'
+import { createWithoutAccountPage, WITHOUT_ACCOUNT_PATH } from './pages/without-account.ts'
 import { createTransfers, servesTransfers, type TransfersDeps } from './records/transfers.ts'
 import { createTails, servesTails, type TailsDeps } from './tails/door.ts'
 
@@ -141,10 +142,15 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const ask = createAskAuth(auth)
       const passkeys = passkeysWorkAt(baseUrl)
       const signingIn = { ask, authenticate, forms, passwordLimit, passkeys }
-      const login = createLoginPage({ ...signingIn, auth, signUp, canMail })
+      const withoutAccountPath = config.anonymous ? WITHOUT_ACCOUNT_PATH : undefined
+      const login = createLoginPage({ ...signingIn, auth, signUp, canMail, withoutAccountPath })
       const code = createCodePage({ ...signingIn, path: auth.codePath })
       const claim = createClaimPage({ agents, authenticate, forms })
       const invite = createInvitePage({ invites, baseUrl })
+      const withoutAccount = createWithoutAccountPage({
+        ...{ invites, authenticate, forms, anonymousCookie, lastsMs: limits.provisionalMs },
+        newPath: deps.console ? '/new' : '/',
+      })
       const homeOf = deps.console ? pageOfOrg : () => '/'
       const entering = { ...services, ask, authenticate, forms, passwordLimit, signUp, homeOf }
       const enter = createEnterPage(entering)
@@ -198,6 +204,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...(canMail && {
           [`GET ${CONFIRM_ADDRESS_PREFIX}*`]: counted(confirmAddress.get),
           [`POST ${CONFIRM_ADDRESS_PREFIX}*`]: counted(confirmAddress.post),
+        }),
+        ...(withoutAccountPath && {
+          [`GET ${withoutAccountPath}`]: counted(withoutAccount.get),
+          [`POST ${withoutAccountPath}`]: counted(withoutAccount.post),
         }),
         [`GET ${INVITE_PREFIX}*`]: counted(invite.get),
         [`POST ${INVITE_PREFIX}*`]: counted(invite.post),

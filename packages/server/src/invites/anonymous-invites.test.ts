@@ -146,6 +146,8 @@ onEachDatabase('invites', (create) => {
       await using closed = await startTestApp(fresh, { TRELLIS_ANONYMOUS: 'off' })
       const off = ['FEATURE_UNAVAILABLE', { feature: 'anonymous' }] as const
       assertFault(await closed.call('invites/createAnonymous', { name: 'x' }), ...off)
+      assert.equal((await fetch(`${closed.url}/invites`)).status, 404)
+      assert.doesNotMatch(await (await fetch(`${closed.url}/login`)).text(), /without an account/)
       assertFault(await closed.call('invites/reveal', { id: 'x'.repeat(36) }), ...off)
       assertFault(await closed.call('invites/listAnonymous'), ...off)
       const { token } = await closed.signUp('ana')

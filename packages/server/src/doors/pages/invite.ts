@@ -2,7 +2,7 @@ import { API_PREFIX } from '@trellis/contract'
 import type { InvitesService } from '../../invites/service.ts'
 import { Fault } from '../../platform/fault.ts'
 import { type Exchange, send, sendJson } from '../http/exchange.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { readable, sendPage } from './layout.ts'
 
 export interface InvitePageDeps {
@@ -11,6 +11,8 @@ export interface InvitePageDeps {
 }
 
 export const INVITE_PREFIX = '/invites/'
+/** In the query, for whoever has made the repository just now, and not been invited to it. */
+export const MADE = 'made'
 
 /**
  * What an invite's URL shows: a page for people, Markdown or JSON for agents. Looking takes nothing; only the button,
@@ -33,8 +35,7 @@ export function createInvitePage({ invites, baseUrl }: InvitePageDeps) {
           })
         sendPage(exchange, 200, {
           title: `Take a clone of ${invite.repo}`,
-          body: html`<p>You have been invited to ${invite.scope === 'write' ? 'read and push to' : 'read'} the git
-repository <strong>${invite.repo}</strong>. The invitation is good until ${readable(invite.expiresAt)}.</p>
+          body: html`${new URLSearchParams(exchange.query).has(MADE) ? made(invite) : invited(invite)}
 <form method="post" action="${INVITE_PREFIX}${id}"><button>Show me how to clone it</button></form>
 <p>This uses one of the invitation's clones. The clone works for a limited time.</p>`,
         })
@@ -61,6 +62,20 @@ repository <strong>${invite.repo}</strong>. The invitation is good until ${reada
   }
 }
 
+interface Shown {
+  repo: string
+  scope: string
+  expiresAt: string
+}
+
+const invited = ({ repo, scope, expiresAt }: Shown): Html =>
+  html`<p>You have been invited to ${scope === 'write' ? 'read and push to' : 'read'} the git
+repository <strong>${repo}</strong>. The invitation is good until ${readable(expiresAt)}.</p>`
+
+const made = ({ repo, expiresAt }: Shown): Html =>
+  html`<p>The git repository <strong>${repo}</strong> is there until ${readable(expiresAt)}. Keep the address of this page:
+it is the way back, and whoever has it can read and push.</p>`
+
 function explain(exchange: Exchange, error: unknown): void {
   if (!(error instanceof Fault)) throw error
   sendPage(exchange, error.status, {
@@ -78,10 +93,7 @@ function wanted(accept = ''): 'page' | 'markdown' | 'json' {
   return first === 'application/json' ? 'json' : 'page'
 }
 
-function markdown(
-  invite: { repo: string; scope: string; expiresAt: string },
-  reveal: { url: string; body: { id: string } },
-): string {
+function markdown(invite: Shown, reveal: { url: string; body: { id: string } }): string {
   return `# Invitation to the git repository ${invite.repo}
 
 You may ${invite.scope === 'write' ? 'clone it and push to it' : 'clone it'}. The invitation is good until ${invite.expiresAt}.

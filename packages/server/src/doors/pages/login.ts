@@ -21,6 +21,8 @@ interface LoginDeps {
   canMail: boolean
   /** Whether passkeys work at the address of this server. */
   passkeys: boolean
+  /** Where somebody can begin who wants no account; undefined where nobody can. */
+  withoutAccountPath: string | undefined
 }
 
 /** Asks for the form even from somebody signed in, who wants to be somebody else. */
@@ -39,6 +41,7 @@ interface Typed {
 /** Signing in, and up, without JavaScript; then on to where the person was going. */
 export function createLoginPage(deps: LoginDeps) {
   const { auth, ask, authenticate, forms, passwordLimit, signUp, canMail, passkeys } = deps
+  const { withoutAccountPath } = deps
   function show(exchange: Exchange, returnTo: string, problem?: string, typed?: Typed): void {
     const { field, headers } = forms.protect(exchange)
     const hidden = html`${field}<input type="hidden" name="return_to" value="${returnTo}">`
@@ -72,7 +75,8 @@ ${email('sign-up')}${password('new-password')}
 <button>Create an account</button>
 </form>`
     : ''
-}`,
+}
+${withoutAccountPath ? html`<p><a href="${withoutAccountPath}">Try it without an account</a></p>` : ''}`,
       },
       headers,
     )

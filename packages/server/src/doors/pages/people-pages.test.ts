@@ -285,6 +285,30 @@ describe('pages for people', () => {
       assert.equal((await fetch(invite.url)).status, 410)
     })
 
+    it('is had without an account, and the repository is kept by whoever signs in then', async () => {
+      const visitor = createVisitor(app)
+      assert.match((await visitor.get('/login')).text, /href="\/invites">Try it without an account/)
+      const page = await visitor.get('/invites')
+      const make = (name: string) => visitor.post(page, '/invites', { name })
+      assert.equal((await createVisitor(app).post(page, '/invites', { name: 'sketch' })).status, 403)
+      const wrong = await make('<Sketch>')
+      assert.deepEqual([wrong.status, wrong.text.includes('<Sketch>')], [400, false])
+      assert.match(wrong.text, /Use lowercase letters[\s\S]*value="[^"]*Sketch/)
+      const { status, location } = await make('sketch')
+      assert.equal(status, 303)
+      const invite = location ?? ''
+      assert.match((await visitor.get(invite)).text, /<strong>sketch<\/strong> is there until/)
+      const taken = await visitor.post(page, invite.replace(/\?.*/, ''), {})
+      assert.match(taken.text, /git clone .*\/sketch\.git/)
+
+      const keeper = await app.signUp('keeper')
+      await visitor.post(await visitor.get('/login'), '/login', { ...credentials, email: keeper.email })
+      assert.equal((await visitor.get('/invites')).status, 303)
+      const { items } = await app.client(keeper.token).orgs.list({})
+      const kept = items.find(({ slug }) => slug !== keeper.slug)?.slug ?? ''
+      assert.equal((await app.client(keeper.token, kept).repos.get({ name: 'sketch' })).name, 'sketch')
+    })
+
     it('answers every address that leads nowhere alike', async () => {
       for (const path of [
         '/invites/none',
