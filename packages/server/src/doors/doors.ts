@@ -187,6 +187,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         ...countedAll(
           createAccountPages({
             ...signingIn,
+            canMail,
             providers: auth.providers,
             hasConsole: console !== undefined,
           }),

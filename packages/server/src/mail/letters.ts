@@ -46,6 +46,31 @@ It works once, for an hour. If it was not you who asked, do nothing: your passwo
   endsAt: reset.endsAt,
 })
 
+/** Asks whether an address is that of whoever wants it for their account. */
+export const addressChangeLetter = (change: { to: string; url: string; endsAt: number }): Letter => ({
+  to: change.to,
+  subject: 'Confirm your new address',
+  text: `Somebody wants to use this address for their account on Trellis. If that was you, open this link and confirm it there,
+signed in to the account:
+
+${change.url}
+
+It works until ${day(change.endsAt)}. If it was not you, do nothing.
+`,
+  endsAt: change.endsAt,
+})
+
+/** To the address that was theirs before. */
+export const addressChangedLetter = (changed: { to: string; endsAt: number }): Letter => ({
+  to: changed.to,
+  subject: 'Your address is changed',
+  text: `Your account on Trellis has another address now, which was confirmed; this one is not used any more.
+
+If it was not you who changed it, tell whoever runs the server at once.
+`,
+  endsAt: changed.endsAt,
+})
+
 const MAX_NAME = 60
 
 /**

@@ -143,6 +143,55 @@ onEachDatabase('mail', (create) => {
     assert.ok(!app.logged().includes(secret))
   })
 
+  it('gives an account another address, which whoever is signed in to it confirms', async () => {
+    const { app, post } = world
+    const before = 'mover@example.com'
+    const after = 'moved@example.com'
+    const { url } = await owner().members.invite({ orgSlug: 'owner', email: before })
+    const visitor = createVisitor(app)
+    const joining = await visitor.get(pathOf(url))
+    await visitor.post(joining, pathOf(url), { action: 'sign-up', name: 'Mover', password: PASSWORD })
+    const security = await visitor.get('/account/security')
+    const wish = (email: string, password = PASSWORD) =>
+      visitor.post(security, '/account/security', { action: 'change-address', email, password })
+    assert.equal((await wish(after, 'wrong password')).status, 400)
+    assert.equal((await wish('no address')).status, 400)
+    // Nobody is told whose address is taken, and nothing is sent there.
+    const letters = () => post.received.filter(({ source }) => /Confirm your new address/.test(source)).length
+    assert.equal((await wish('guest@example.com')).location, '/account/security?sent')
+    assert.equal((await wish(after.toUpperCase())).location, '/account/security?sent')
+    const path = pathOf((await post.letterTo(after)).link)
+    assert.equal(letters(), 1)
+    assert.match((await visitor.get('/account/security')).text, new RegExp(`<strong>${before}`))
+
+    // A link by itself is nothing: neither to a stranger nor to somebody else who has an account.
+    const stranger = createVisitor(app)
+    assert.match((await stranger.get(path)).location ?? '', /^\/login\?return_to=/)
+    const login = await stranger.get('/login')
+    const asGuest = { action: 'sign-in', email: 'guest@example.com', password: PASSWORD }
+    await stranger.post(login, '/login', asGuest)
+    assert.equal((await stranger.post(await stranger.get(path), path, {})).status, 404)
+    assert.equal((await visitor.post({ text: '' }, path, {})).status, 403)
+    const page = await visitor.get(path)
+    assert.equal((await visitor.post(page, `${path.slice(0, -4)}AAAA`, {})).status, 404)
+    assert.match((await visitor.post(page, path, {})).text, /Your address is changed/)
+
+    // The session goes on, the old address is told, and the link is spent.
+    assert.match((await visitor.get('/account/security')).text, new RegExp(`<strong>${after}`))
+    await until(() =>
+      post.received.some(({ to, source }) => to.includes(before) && /is changed/.test(source)),
+    )
+    assert.equal((await visitor.post(page, path, {})).status, 404)
+    const signIn = async (email: string) => {
+      const each = createVisitor(app)
+      return (
+        await each.post(await each.get('/login'), '/login', { action: 'sign-in', email, password: PASSWORD })
+      ).status
+    }
+    assert.deepEqual([await signIn(before), await signIn(after)], [400, 303])
+    assert.ok(!app.logged().includes(path.slice('/new-address/'.length)))
+  })
+
   it('sets a new password once, ends all sessions, and tells nobody who has an account', async () => {
     const { app, post } = world
     const email = 'guest@example.com'

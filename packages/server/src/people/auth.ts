@@ -3,10 +3,12 @@ import { APIError, type BetterAuthOptions, betterAuth } from 'better-auth'
 import { createEmailVerificationToken } from 'better-auth/api'
 import { bearer } from 'better-auth/plugins/bearer'
 import { unhidden } from '../db/refusals.ts'
-import type { Stopwatch } from '../platform/clock.ts'
+import type { Clock, Stopwatch } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { IdPrefix, NewId } from '../platform/ids.ts'
 import type { Database } from '../schema.ts'
+import type { Sealer } from '../secrets/sealing.ts'
+import { type AddressPost, addressChange } from './address-change.ts'
 import { createDiscovering } from './discovery.ts'
 import { PASSWORD_LENGTH } from './entry-links.ts'
 import { hashSessionTokens } from './hashed-sessions.ts'
@@ -37,10 +39,13 @@ interface AuthDeps {
   recovered(user: { id: string; emailVerified: boolean }): Promise<void>
   /** What people are sent; undefined where no mail can be. */
   post: Post | undefined
+  /** Of what only the server reads in a link. */
+  sealer: Sealer
+  clock: Clock
 }
 
 /** Tells a person something by mail, sooner or later. */
-interface Post {
+interface Post extends AddressPost {
   verification(email: string, token: string): Promise<void>
   reset(email: string, token: string): Promise<void>
 }
@@ -99,6 +104,7 @@ export function createAuth({ database, newId, signUp, providers, post, ...deps }
     sessionRoutes,
     secondFactor(),
     passkeys(deps),
+    ...(post ? [addressChange({ ...deps, post })] : []),
     ...providerPlugins(some),
   ]
   const options = {

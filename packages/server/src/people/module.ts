@@ -4,6 +4,7 @@ import type { MailService } from '../mail/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { InvitationsService } from '../orgs/invitations.ts'
 import type { OrgsService } from '../orgs/service.ts'
+import { createSealer } from '../secrets/sealing.ts'
 import { createAuth } from './auth.ts'
 import { createEntryLinks } from './entry-links.ts'
 import { ensureOwner } from './first-owner.ts'
@@ -49,6 +50,8 @@ export async function createPeopleModule(needs: PeopleNeeds) {
       })
     },
     stopwatch: needs.stopwatch,
+    clock,
+    sealer: createSealer(serverKey, 'address changes'),
     isInvited: invitations.admits,
     welcome: async (user) => {
       await database.transact((tx) => orgs.createPersonalIn(tx, user))

@@ -35,7 +35,12 @@ export function AccountPage() {
         />
         <Field
           label="Address"
-          hint="You sign in with it; invitations and agents name you by it. It stays as it is: for another address, have yourself invited with that one."
+          hint={
+            <>
+              You sign in with it; invitations and agents name you by it.{' '}
+              <a href="/account/security">Change the address</a>
+            </>
+          }
         >
           {(control) => <Input {...control} readOnly value={person?.email ?? ''} />}
         </Field>

@@ -18,7 +18,7 @@ interface AuthDoorDeps {
 }
 
 const TAKES_PASSWORD =
-  /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|delete-user|two-factor\/[a-z-]+)$/
+  /\/(sign-(in|up)\/email|(change|verify|set|reset)-password|change-address|delete-user|two-factor\/[a-z-]+)$/
 
 /** Nobody is to have letters sent to others by the hundred. */
 const SENDS_MAIL = /\/(request-password-reset|send-verification-email)$/

@@ -6,6 +6,7 @@ import { problemNote, redirect, sendPage } from '../layout.ts'
 import { loginPath } from '../login.ts'
 import { PASSKEY_SCRIPT } from '../passkey-script.ts'
 import { problemOf } from '../provider-links.ts'
+import { addressSection } from './address.ts'
 import { begunIn, codeList, setUp, twoFactorSection } from './two-factor.ts'
 import { type AccountPagesDeps, SECURITY_PATH, sessionOf, tabsAt } from './visitor.ts'
 import { type Account, type Offered, passwordSection, providersSection } from './ways-in.ts'
@@ -13,6 +14,8 @@ import { type Account, type Offered, passwordSection, providersSection } from '.
 interface SecurityPageDeps extends AccountPagesDeps {
   /** Whether passkeys work at the address of this server. */
   passkeys: boolean
+  /** Whether somebody can be sent a link to another address. */
+  canMail: boolean
   /** Who else vouches for people here. */
   providers: readonly Offered[]
 }
@@ -20,19 +23,25 @@ interface SecurityPageDeps extends AccountPagesDeps {
 const TITLE = 'Sign-in and security'
 /** In the query, when somebody comes back from changing their password. */
 const CHANGED = 'changed'
+/** And when they have asked for another address. */
+const SENT = 'sent'
 
 /** Where somebody sets up how they sign in. All but making a passkey works without JavaScript. */
 export function createSecurityPage(deps: SecurityPageDeps) {
-  const { ask, authenticate, forms, passwordLimit, passkeys, providers } = deps
+  const { ask, authenticate, forms, passwordLimit, passkeys, providers, canMail } = deps
 
   const read = async <T>(exchange: Exchange, route: string) =>
     (await (await ask(exchange, route)).json()) as T
 
   async function show(exchange: Exchange, problem?: string): Promise<void> {
-    const { user } = await read<{ user: { twoFactorEnabled?: boolean } }>(exchange, 'get-session')
+    const { user } = await read<{ user: { email: string; twoFactorEnabled?: boolean } }>(
+      exchange,
+      'get-session',
+    )
     const accounts = await read<Account[]>(exchange, 'list-accounts')
     const kept = await read<{ id: string; name?: string }[]>(exchange, 'passkey/list-user-passkeys')
     const { field, headers } = forms.protect(exchange)
+    const has = (word: string) => new URLSearchParams(exchange.query).has(word)
     const hasPassword = accounts.some(({ providerId }) => providerId === 'credential')
     sendPage(
       exchange,
@@ -42,7 +51,10 @@ export function createSecurityPage(deps: SecurityPageDeps) {
         tabs: tabsAt(SECURITY_PATH, deps),
         ...(passkeys && { script: PASSKEY_SCRIPT }),
         body: html`${problemNote(problem)}
-${new URLSearchParams(exchange.query).has(CHANGED) ? html`<p class="done" role="status">Your password is changed. Wherever else you were signed in, you are signed out.</p>` : ''}
+${has(CHANGED) ? html`<p class="done" role="status">Your password is changed. Wherever else you were signed in, you are signed out.</p>` : ''}
+${has(SENT) ? html`<p class="done" role="status">If that address can be yours, a link is on its way to it. Open it here, signed in.</p>` : ''}
+<h2>Address</h2>
+${addressSection(field, { email: user.email, hasPassword, canMail })}
 <h2>Password</h2>
 ${passwordSection(field, hasPassword)}
 <h2>Two-factor sign-in</h2>
@@ -78,6 +90,14 @@ ${providersSection(field, providers, accounts)}`,
         revokeOtherSessions: true,
       })
       if (answer.ok) return done(exchange, answer, `?${CHANGED}`)
+      return show(exchange, (await refusalIn(answer)).message)
+    },
+    async 'change-address'(exchange, fields) {
+      const answer = await ask(exchange, 'change-address', {
+        newEmail: fields.get('email') ?? '',
+        ...passwordIn(fields),
+      })
+      if (answer.ok) return done(exchange, answer, `?${SENT}`)
       return show(exchange, (await refusalIn(answer)).message)
     },
     async unlink(exchange, fields) {
