@@ -5,7 +5,7 @@
 export interface OpenApiDocument {
   openapi: string
   info: { title: string; version: string; description?: string }
-  servers?: { url: string }[]
+  servers: [{ url: string }]
   paths: Record<string, { post?: OperationObject; get?: OperationObject }>
   components: {
     schemas: Record<string, JsonSchema>

@@ -43,7 +43,9 @@ describe('the console in the server', () => {
       )
     }
     assert.match(await (await ask('/login')).text(), /Sign in/)
-    assert.match(await (await ask('/reference')).text(), /repos\/list/)
+    const reference = await (await ask('/reference')).text()
+    assert.match(reference, /repos\/list/)
+    assert.match(reference, /<a href="\/">Back to the console</)
   })
 
   it('is not shown to programs, nor to whoever sends something', async () => {

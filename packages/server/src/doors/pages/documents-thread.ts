@@ -1,10 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { generateOpenApi } from '../api/openapi.ts'
-import type { ApiDocuments } from './documents.ts'
+import type { AboutServer, ApiDocuments } from './documents.ts'
 import { referencePage } from './reference.ts'
 
-const document = await generateOpenApi(workerData.baseUrl)
+const about: AboutServer = workerData
+const document = await generateOpenApi(about.baseUrl)
 parentPort?.postMessage({
   openApi: JSON.stringify(document),
-  reference: referencePage(document),
+  reference: referencePage(document, about),
 } satisfies ApiDocuments)

@@ -7,14 +7,20 @@ export interface ApiDocuments {
   reference: string
 }
 
+/** What they have to know of the server they are about. */
+export interface AboutServer {
+  baseUrl: string
+  hasConsole: boolean
+}
+
 /**
  * Made when somebody first asks, and kept. In a thread, which ends with it: to make them takes most of a second, for
  * which nobody else would be served.
  */
-export function createApiDocuments(baseUrl: string): () => Promise<ApiDocuments> {
+export function createApiDocuments(about: AboutServer): () => Promise<ApiDocuments> {
   let made: Promise<ApiDocuments> | undefined
   async function make(): Promise<ApiDocuments> {
-    const thread = new Worker(new URL('./documents-thread.ts', import.meta.url), { workerData: { baseUrl } })
+    const thread = new Worker(new URL('./documents-thread.ts', import.meta.url), { workerData: about })
     // Rejects with what ends the thread instead.
     const [documents] = (await once(thread, 'message')) as [ApiDocuments]
     return documents

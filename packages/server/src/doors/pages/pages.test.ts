@@ -112,7 +112,9 @@ describe('pages', () => {
     for (const { path } of allOperations()) {
       assert.ok(page.includes(`href="#${path.slice(1)}"`), path)
       assert.ok(page.includes(`id="${path.slice(1)}"`), path)
+      assert.ok(page.includes(`>POST /api/v1${path}</a></h3>`), path)
     }
+    assert.ok(page.includes(`below <code>${app.url}/api/v1</code>`))
     for (const code of Object.keys(errors).filter((code) => !unused.has(code)))
       assert.ok(page.includes(code), code)
     // What is shared in the document is written out here, with what it means.

@@ -4,7 +4,7 @@ export const referenceCss = `${themeCss}
 body { display: grid; grid-template-columns: 18rem minmax(0, 1fr); }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 16px; top: 8px; z-index: 1; padding: 4px 8px; background: var(--paper); }
 .side { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 16px; border-right: 1px solid var(--line); }
-.side h1 { font-size: 20px; margin: 0 0 12px; }
+.side h1 { font-size: 20px; margin: 0 0 12px; } .side header p { margin: 0 0 12px; }
 .side label { display: grid; gap: 4px; } .side input { width: 100%; }
 nav h2 { font-size: 12px; margin: 16px 0 4px; color: var(--dim); }
 nav ul { list-style: none; margin: 0; padding: 0; }

@@ -12,8 +12,8 @@ import { REFERENCE_SCRIPT } from './reference-script.ts'
 import { type Follow, notation } from './schema-notation.ts'
 
 /** The API reference for people: one page, made from the OpenAPI document, with nothing to load from elsewhere. */
-export function referencePage(document: OpenApiDocument): string {
-  const base = document.servers?.[0]?.url ?? ''
+export function referencePage(document: OpenApiDocument, { hasConsole }: { hasConsole: boolean }): string {
+  const base = document.servers[0].url
   const operations = Object.keys(document.paths).map((path) => readOperation(document, path))
   const families = [...Map.groupBy(operations, ({ tag }) => tag)]
   const { title, version, description = '' } = document.info
@@ -33,6 +33,7 @@ export function referencePage(document: OpenApiDocument): string {
 <header>
 <a class="skip" href="#operations">Skip to the operations</a>
 <h1>${title} <small>${version}</small></h1>
+${hasConsole ? html`<p><a href="/">Back to the console</a></p>` : ''}
 <search hidden><label>Find an operation ( / )
 <input id="find" type="search" autocomplete="off" spellcheck="false"></label>
 <small id="found" role="status"></small></search>
@@ -45,7 +46,7 @@ ${families.map(
 </nav>
 </div>
 <main id="operations">
-<p>${description} Send <code>Authorization: Bearer …</code> with a session, an API key or a
+<p>${description} All of them are below <code>${base}</code>. Send <code>Authorization: Bearer …</code> with a session, an API key or a
 repository token; a session acts in the organization that <code>Trellis-Org: …</code> names. For machines there is <a href="/openapi.json">openapi.json</a>; limits are at
 <a href="/limits">/limits</a>.</p>
 ${families.map(
@@ -124,7 +125,7 @@ function section(base: string, operation: ReturnType<typeof readOperation>): Htm
   const { method, path, summary, description, parameters, input, output, errors } = operation
   const id = path.slice(1)
   return html`<section id="${id}">
-<h3><a href="#${id}">${method} ${path}</a></h3>
+<h3><a href="#${id}">${method} ${new URL(base).pathname}${path}</a></h3>
 <p>${summary}. ${inProse(description)}</p>
 ${parameters ? html`<details open><summary>Parameters</summary><pre>${parameters}</pre></details>` : ''}
 ${input ? html`<details open><summary>Request</summary><pre>${input}</pre></details>` : ''}

@@ -34,7 +34,7 @@ const READ_BY_EDITORS = { 'cache-control': 'public, max-age=300', 'access-contro
 /** Everything that is read with GET at a path of its own. */
 export function createPageRoutes(deps: PageRoutesDeps): Routes {
   const { baseUrl, limits, whyUnready, problems, runtimesOff, metrics, console, descriptorSchemas } = deps
-  const documents = createApiDocuments(baseUrl)
+  const documents = createApiDocuments({ baseUrl, hasConsole: console !== undefined })
 
   return {
     'GET /': (exchange) =>
