@@ -17,6 +17,8 @@ const SESSIONS = [
   [
     'README.md',
     'docs/access.md',
+    'docs/writing.md',
+    'docs/reading.md',
     'docs/invites.md',
     'docs/webhooks.md',
     'docs/extensions.md',
