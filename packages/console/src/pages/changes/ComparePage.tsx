@@ -27,7 +27,7 @@ export function ComparePage() {
   return (
     <Page full title={head ? `${from}...${head} · ${org}/${name}` : `Compare · ${org}/${name}`}>
       <h1 className="heard">{head ? `Compare ${from} with ${head}` : 'Compare'}</h1>
-      <Pickers key={_splat} base={from} head={head} />
+      <Pickers key={`of ${_splat}`} base={from} head={head} />
       {head && from !== head ? (
         <Comparison key={_splat} base={from} head={head} ignoreWhitespace={w} />
       ) : (
