@@ -28,6 +28,7 @@ const promote = createRoute({
   path: '/promote',
   component: lazyRouteComponent(() => import('../pages/programs/PromotePage.tsx'), 'PromotePage'),
   validateSearch: texts('ref'),
+  staticData: { under: 'Extensions' },
 })
 const runs = createRoute({
   ...program,

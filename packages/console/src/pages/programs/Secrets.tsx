@@ -70,7 +70,11 @@ export function Secrets({ org, name, extensions }: SecretsProps) {
               </td>
               <td>
                 <span className={`${styles.inline} ${styles.nowrap}`}>
-                  <Button small onClick={() => setSetting(secret)} aria-label={`Set ${secret}`}>
+                  <Button
+                    small
+                    onClick={() => setSetting(secret)}
+                    aria-label={`${there.has(secret) ? 'Change' : 'Set'} ${secret}`}
+                  >
                     {there.has(secret) ? 'Change' : 'Set'}
                   </Button>
                   {there.has(secret) && (
