@@ -2,27 +2,23 @@
 // content security policy had to stop, at requests to anywhere else.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { createSqlite, type Person, type TestApp, useApp } from '@trellis/server/testing'
-import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { launchBrowser } from '../access/browser.ts'
 import { until } from '../git/harness.ts'
+import { DESK, findFaults, LOOKS } from './looks.ts'
 
 export { noBrowserHere } from '../access/browser.ts'
 
 const TIMEOUT_MS = 60_000
-const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
-/** Set it to look at the pages afterwards. */
-const screenshots = process.env.TEST_SCREENSHOTS
 
 export interface Visit {
   page: Page
   context: BrowserContext
   /** Goes to a path, and waits until the page is there: it has a heading, and nothing is loading. */
   go(path: string): Promise<void>
-  /** axe finds nothing, light and dark, on a desk and on a phone. `name` is that of the pictures. */
+  /** axe finds nothing, light on a desk and dark on a phone. `name` is that of the pictures. */
   checkAxe(name: string): Promise<void>
   /** What went wrong so far. The suite looks at it at the end of every visit. */
   troubles: string[]
@@ -36,23 +32,35 @@ interface VisitOptions extends BrowserContextOptions {
 }
 
 /** One server and one browser for the tests of a suite. Call it in `describe`. */
-export function useConsole(env: Record<string, string> = {}): {
+export function useConsole(
+  env: Record<string, string> = {},
+  replaced: Parameters<typeof useApp>[2] = {},
+): {
   app: TestApp
   visit<T>(options: VisitOptions, act: (visit: Visit) => Promise<T>): Promise<T>
 } {
-  const app = useApp(createSqlite, env)
+  const app = useApp(createSqlite, env, replaced)
   let browser: Browser
   before(async () => {
     browser = await launchBrowser()
   })
   after(() => browser?.close())
 
+  /** Of people who are not on a visit: a browser that has read the console once need not do so again. */
+  const known = new Map<string, BrowserContext>()
+  async function open({ as, ...options }: Omit<VisitOptions, 'expects'>): Promise<BrowserContext> {
+    const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce', ...options })
+    context.setDefaultTimeout(TIMEOUT_MS)
+    if (as) await signIn(app, context, as)
+    return context
+  }
+
   return {
     app,
-    async visit({ as, expects = [], ...options }, act) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-      context.setDefaultTimeout(TIMEOUT_MS)
-      if (as) await signIn(app, context, as)
+    async visit({ expects = [], ...options }, act) {
+      const who = JSON.stringify(options)
+      const context = known.get(who) ?? (await open(options))
+      known.delete(who)
       const page = await context.newPage()
       const troubles = watch(page, { origin: app.url, expects })
       try {
@@ -64,9 +72,14 @@ export function useConsole(env: Record<string, string> = {}): {
           checkAxe: (name) => checkAxe(page, name),
         })
         assert.deepEqual(troubles, [])
+        if (options.as) {
+          // What somebody chose is not known to the next visit.
+          await page.evaluate('localStorage.clear()')
+          known.set(who, context)
+        }
         return done
       } finally {
-        await context.close()
+        await (known.get(who) === context ? page.close() : context.close())
       }
     },
   }
@@ -121,32 +134,9 @@ function watch(page: Page, { origin, expects }: { origin: string; expects: numbe
   return troubles
 }
 
-/** Light on a desk, dark on a phone: each theme and each size once, because looking takes longer than most of what tests do. */
-const LOOKS = [
-  { size: 'desk', colorScheme: 'light' },
-  { size: 'phone', colorScheme: 'dark' },
-] as const
-
-/** Everything axe knows, in both themes and sizes; and nothing has to be scrolled sideways. */
+/** Each theme and each size once: every page is looked at in all of them by one test, and looking takes long. */
 async function checkAxe(page: Page, name: string): Promise<void> {
   await settled(page)
-  // By the browser's own hand, which no policy of the page binds.
-  await page.evaluate(axe.source)
-  for (const { size, colorScheme } of LOOKS) {
-    await page.setViewportSize(SIZES[size])
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    if (screenshots) await page.screenshot({ path: join(screenshots, `${name}-${size}-${colorScheme}.png`) })
-    const { findings, passed } = (await page.evaluate(LOOK)) as { findings: string[]; passed: number }
-    assert.deepEqual(findings, [], `${name} in ${colorScheme} on a ${size}`)
-    assert.ok(passed > 10, `${passed} rules were held against ${name}`)
-    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-    assert.ok(overflow <= 0, `${name} is ${overflow} too wide on a ${size}`)
-  }
-  await page.setViewportSize(SIZES.desk)
+  assert.deepEqual(await findFaults(page, name, LOOKS), [])
+  await page.setViewportSize(DESK)
 }
-
-const LOOK = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
-  passed: passes.length,
-  findings: violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary].join(' '))),
-}))`
