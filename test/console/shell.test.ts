@@ -30,12 +30,11 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
     }))
 
   it('begins with the repositories, finds one, and tells what happened', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go('/')
       const list = page.getByRole('list', { name: 'Repositories' })
       await list.getByRole('link', { name: 'widgets' }).waitFor()
       await page.getByText('Created organization ana').waitFor()
-      await checkAxe('home')
       await page.getByLabel('Find a repository').fill('GADG')
       await list.getByRole('link', { name: 'widgets' }).waitFor({ state: 'detached' })
       await page.getByLabel('Find a repository').fill('nothing')
@@ -46,12 +45,11 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
     }))
 
   it('shows how to push to an empty repository', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go(`/o/${ana.slug}/widgets`)
       await page.getByText(`git remote add origin ${app.url}/git/${ana.slug}/widgets.git`).waitFor()
       assert.equal(await page.title(), `${ana.slug}/widgets · Trellis`)
       await page.getByRole('link', { name: 'Code', exact: true }).waitFor()
-      await checkAxe('empty-repository')
     }))
 
   it('says the same of what is not there and of what one may not see', () =>
@@ -111,11 +109,10 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
     }))
 
   it('has an organization make its first repository', () =>
-    visit({ as: ana, expects: [400] }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana, expects: [400] }, async ({ page, go }) => {
       await app.client(ana.token).orgs.create({ slug: 'acme', name: 'Acme' })
       await go('/acme')
       await page.getByRole('heading', { name: 'acme has no repository yet' }).waitFor()
-      await checkAxe('no-repositories')
       await page.getByLabel('Name').fill('Wrong Name')
       await page.getByRole('button', { name: 'Create repository' }).click()
       await page.getByRole('alert').getByText('Use lowercase letters').waitFor()

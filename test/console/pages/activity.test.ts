@@ -47,7 +47,6 @@ describe('activity in the console', { skip: noBrowserHere, timeout: 300_000 }, (
       const pushes = page.getByRole('figure', { name: 'Pushes a day, the last 30 days' })
       await pushes.getByRole('cell', { name: '1 pushes' }).waitFor({ state: 'attached' })
       await page.getByRole('figure', { name: 'Runs a day' }).waitFor()
-      await checkAxe('activity')
       const caused = event('Added a task “From a run”')
       await caused.getByRole('button', { name: /^Details of/ }).click()
       await caused.getByRole('list', { name: 'What led to it' }).getByText(/^run_/).first().waitFor()
@@ -102,11 +101,10 @@ describe('activity in the console', { skip: noBrowserHere, timeout: 300_000 }, (
     }))
 
   it('has the log of the organization, too', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go(`/${ana.slug}/activity`)
       const log = page.getByRole('list', { name: 'Events' })
       await log.getByRole('article', { name: `Created organization ${ana.slug}` }).waitFor()
-      await checkAxe('activity-organization')
       await api.keys.create({ name: 'Build server', scopes: ['repo:read'] })
       await page.getByRole('button', { name: '1 new' }).click()
       await log.getByRole('article', { name: 'Made the key Build server' }).waitFor()

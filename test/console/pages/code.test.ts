@@ -22,7 +22,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
   })
 
   it('shows a repository: files with their last change, README, what runs, how to clone', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go(at)
       const files = page.getByRole('list', { name: 'Files' })
       const names = await files.getByRole('listitem').allInnerTexts()
@@ -38,7 +38,6 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await page.getByRole('complementary').getByText('Nothing is promoted yet.').waitFor()
       await page.getByRole('complementary').getByText('2 branches · 1 tag').waitFor()
       await page.getByRole('heading', { name: 'Tables and tasks' }).waitFor()
-      await checkAxe('code')
       await page.getByRole('button', { name: 'Clone' }).click()
       await page.getByText(`git clone ${app.url}/git/${ana.slug}/widgets.git`).waitFor()
       await checkDownload(page.getByRole('link', { name: 'tar.gz' }), /\.tar\.gz$/)
@@ -78,12 +77,11 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
     }))
 
   it('finds where the ref ends in an address, and goes to the same path of another', () =>
-    visit({ as: ana, expects: [404] }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana, expects: [404] }, async ({ page, go }) => {
       await go(`${at}/blob/feature/deep/work/src/hello.ts#L2`)
       await page.locator('[data-marked] [class*=keyword]').first().waitFor()
       await page.getByText('`HELLO').waitFor()
       await page.getByRole('button', { name: 'feature/deep/work' }).click()
-      await checkAxe('ref-picker')
       await page.getByRole('button', { name: 'Tags', exact: true }).click()
       await page.getByRole('combobox', { name: 'Find a tag' }).fill('REL')
       await page.getByRole('option', { name: 'release/1.0' }).waitFor()
@@ -223,13 +221,12 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
     }))
 
   it('finds words in files, with the question in the address', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go(`${at}/tree/feature/deep/work`)
       await press(page, '/', page.getByRole('searchbox'))
       await page.getByRole('searchbox').fill('RETURN `hello')
       await page.keyboard.press('Enter')
       await page.getByRole('link', { name: 'return `HELLO' }).waitFor()
-      await checkAxe('search')
       await page.getByLabel('Match case').check()
       await page.getByRole('button', { name: 'Search', exact: true }).last().click()
       await page.getByText('Nothing in feature/deep/work has').waitFor()
@@ -239,7 +236,7 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
     }))
 
   it('tells who wrote which line', () =>
-    visit({ as: ana }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana }, async ({ page, go }) => {
       await go(`${at}/blob/main/src/hello.ts`)
       await page.getByRole('link', { name: 'Blame' }).click()
       const text = page.getByRole('region', { name: 'with who wrote it' })
@@ -247,13 +244,12 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await line(1).getByRole('link', { name: 'Begin' }).waitFor()
       await line(2).getByRole('link', { name: 'Say hello louder' }).waitFor()
       await line(3).getByRole('link', { name: 'Begin' }).waitFor()
-      await checkAxe('blame')
       await line(2).getByRole('link', { name: 'Say hello louder' }).click()
       await page.waitForURL(`${app.url}${at}/commit/${head}`)
     }))
 
   it('tells the history of a branch and of a file', () =>
-    visit({ as: ana, timezoneId: 'UTC' }, async ({ page, go, checkAxe }) => {
+    visit({ as: ana, timezoneId: 'UTC' }, async ({ page, go }) => {
       await go(`${at}/commits/feature/deep/work`)
       const list = page.getByRole('list', { name: 'Commits' })
       await list.getByText('Say hello louder').waitFor()
@@ -261,7 +257,6 @@ describe('code in the console', { skip: noBrowserHere, timeout: 480_000 }, () =>
       await page.getByRole('heading', { name: 'Friday, January 2, 2026' }).waitFor()
       await list.getByRole('button', { name: 'The whole message' }).click()
       await list.getByText('With everything there is.').waitFor()
-      await checkAxe('commits')
       await go(`${at}/commits/main/src/hello.ts`)
       await list.getByText('Begin').waitFor()
       assert.equal(await list.getByText('Add many files').count(), 0)

@@ -227,7 +227,7 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
     }))
 
   it('leads from an error to the line', () =>
-    visit(as(), async ({ page, go, checkAxe }) => {
+    visit(as(), async ({ page, go }) => {
       const run = await world.run('tools', 'breaks')
       await go(at(`/runs/${run.id}`))
       const error = page.getByRole('region', { name: 'Error' })
@@ -243,7 +243,6 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
         .waitFor()
       await page.getByLabel('Level').selectOption('error')
       await page.getByRole('log').getByText('queued').waitFor({ state: 'visible' })
-      await checkAxe('programs-failed-run')
       await link.first().click()
       await page.waitForURL(`**/blob/${run.commitSha}/extensions/breaks/deep.ts#L3`)
       await page.getByText("throw new TypeError('no title')").first().waitFor()
@@ -274,27 +273,25 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
     }))
 
   it('puts the steps of a workflow on a time line', () =>
-    visit(as(), async ({ page, go, checkAxe }) => {
+    visit(as(), async ({ page, go }) => {
       const { run } = await world.ok('runs/dispatch', { name: 'tools', extension: 'flow' })
       await go(at(`/runs/${run.id}`))
       const steps = page.getByRole('table', { name: 'Steps' })
       await steps.getByRole('row', { name: /approval waits for flow\.approved flow\/\*/ }).waitFor()
       await steps.getByRole('row', { name: /flaky step, attempt 2 Error: not today/ }).waitFor()
       await steps.getByRole('row', { name: /a nap sleeps/ }).waitFor()
-      await checkAxe('programs-workflow')
       await page.getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('heading', { name: /flow cancelled/ }).waitFor()
     }))
 
   it('lists runs, by what is in the address, and says that there are new ones', () =>
-    visit(as(), async ({ page, go, checkAxe }) => {
+    visit(as(), async ({ page, go }) => {
       await go(at('/runs?status=failed'))
       const table = page.getByRole('region', { name: 'Runs' })
       await table.getByRole('link', { name: 'breaks' }).waitFor()
       assert.equal(await table.getByRole('link', { name: 'greet' }).count(), 0)
       await page.getByLabel('Status').selectOption('')
       await table.getByRole('link', { name: 'greet' }).waitFor()
-      await checkAxe('programs-runs')
       await page.getByRole('heading', { name: 'Runs' }).click()
       for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key)
       const second = await table.getByRole('row').nth(2).getByRole('link').first().getAttribute('aria-label')
@@ -313,7 +310,7 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
     }))
 
   it('shows what a promotion would change, why it is blocked, and promotes', () =>
-    visit({ ...as(), expects: [422] }, async ({ page, go, checkAxe }) => {
+    visit({ ...as(), expects: [422] }, async ({ page, go }) => {
       await world.ok('records/create', { name: 'tools', record: 'note', data: { text: 'hello' } })
       await branch(world, 'blocked', {
         'extensions/notes/extension.json': descriptor('notes', {
@@ -353,7 +350,6 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await list('Grants').getByText('net:api.example.com', { exact: true }).waitFor()
       await list('Records').getByText('add field priority · backfill priority = 3 · 1 row').waitFor()
       await list('Daemons').getByText('every hour').waitFor()
-      await checkAxe('programs-promote')
       await page.getByRole('button', { name: 'Promote' }).click()
       await page.getByRole('heading', { name: 'Promoted', exact: true }).waitFor()
       const { canonicalCommitSha } = await world.ok('extensions/list', { name: 'tools' })
@@ -364,14 +360,13 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
     }))
 
   it('tells why a daemon is left alone, and resumes it', () =>
-    visit(as(), async ({ page, go, checkAxe }) => {
+    visit(as(), async ({ page, go }) => {
       for (let wake = 0; wake < 3; wake++)
         await world.ended((await world.ok('daemons/wake', { name: 'tools', daemon: 'tired' })).run.id)
       await go(at('/daemons'))
       const daemon = page.getByRole('article', { name: 'tired' })
       await daemon.getByText('3 wakes in a row failed.').waitFor()
       await daemon.getByText('note.read').waitFor()
-      await checkAxe('programs-daemons')
       await daemon.getByRole('button', { name: 'Resume' }).click()
       await daemon.getByRole('button', { name: 'Wake now' }).click()
       await daemon.getByText('failed', { exact: true }).waitFor()
