@@ -30,7 +30,7 @@ interface ExecutingDeps {
   runtimes: Runtimes
   timeoutMs(runtime: RunRow['runtime']): number
   /** What of `ctx` is answered here. */
-  hostFor(run: RunRow, hold: Hold): Pick<Host, 'call'>
+  hostFor(run: RunRow, hold: Hold, blank: Blank): Pick<Host, 'call'>
   onEnded(run: RunRow): void
   complain(message: string, about: { error: unknown; run: string }): void
 }
@@ -58,7 +58,7 @@ export function createExecution(deps: ExecutingDeps) {
       const granted = await secrets.reveal(repo.id, secretsIn(run))
       blank = createBlank(Object.values(granted))
       log = logs.open(run, hold.workerId, blank)
-      const outcome = await begin({ run, repo, granted, log, hold, signal })
+      const outcome = await begin({ run, repo, granted, blank, log, hold, signal })
       if (outcome.kind === 'suspended' && !cancelled.aborted) return await fallAsleep(run, hold, log)
       verdict = await judge(run, outcome, { blank, checks })
       if (outcome.kind === 'threw' && outcome.stack) log.writeStack(outcome.stack)
@@ -81,6 +81,7 @@ export function createExecution(deps: ExecutingDeps) {
     run,
     repo,
     granted,
+    blank,
     log,
     hold,
     signal,
@@ -88,6 +89,7 @@ export function createExecution(deps: ExecutingDeps) {
     run: RunRow
     repo: RepoRow
     granted: Record<string, string>
+    blank: Blank
     log: RunLog
     hold: Hold
     signal: AbortSignal
@@ -115,7 +117,7 @@ export function createExecution(deps: ExecutingDeps) {
       timeoutMs: deps.timeoutMs(run.runtime),
       ...(run.runtime === 'workflow' && { workflow: { startedAt: run.started_at ?? run.created_at } }),
     }
-    const host: Host = { ...deps.hostFor(run, hold), log: (line) => log.write(line) }
+    const host: Host = { ...deps.hostFor(run, hold, blank), log: (line) => log.write(line) }
     for (let attempt = 1; ; attempt++) {
       const outcome = await runtime.run(job, host, signal)
       if (outcome.kind !== 'not begun' || attempt === ATTEMPTS || signal.aborted) return outcome

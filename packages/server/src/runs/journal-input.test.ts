@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { Hold } from '../background/leased.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Database } from '../schema.ts'
+import { createBlank } from './blanking.ts'
 import { createJournals } from './journal.ts'
 import type { RunRow } from './store.ts'
 
@@ -11,6 +12,7 @@ describe('what a workflow asks for', () => {
   const journal = createJournals({ database: {} as Database, clock: () => 0 }).openFor(
     {} as RunRow,
     {} as Hold,
+    createBlank([]),
   )
 
   it('is refused where no step could be meant, and told at its field', async () => {

@@ -27,6 +27,18 @@ onEachDatabase('the journal of a workflow', (create) => {
           const event = { type: 'report.approved', subject: 'report/1', timeoutMs: 60_000 }
           await ctx.step.begin({ index: 1, name: 'approval', kind: 'waitForEvent', event })`,
       },
+      tells: {
+        declares: { runtime: 'workflow', capabilities: ['secret:TOKEN'] },
+        does: `
+          const token = ctx.secrets.TOKEN
+          const failed = { index: 0, name: 'with ' + token }
+          await ctx.step.begin({ ...failed, kind: 'do', options: {} })
+          const { error } = await ctx.step.end({ ...failed, attempt: 1, error: { message: 'in ' + token } })
+          if (error.message !== 'in ' + token || 'shown' in error) throw new Error('It is told something else')
+          const event = { type: 'report.approved', subject: 'report/' + token }
+          await ctx.step.begin({ index: 1, name: 'approval', kind: 'waitForEvent', event })
+          return (await ctx.step.begin({ ...failed, kind: 'do', options: {} })).error.message === 'in ' + token`,
+      },
       still: { does: `await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))` },
     })
   })
@@ -50,10 +62,19 @@ onEachDatabase('the journal of a workflow', (create) => {
     const { items } = await world.ok('runs/steps', { id })
     const [failed, waits] = items
     assert.deepEqual([failed.state, failed.attempt], ['failed', 2])
-    assert.ok(failed.error.length < 4_100 && failed.error.endsWith('…'))
+    assert.match(failed.error, /^Error: x{2990,4000}…$/)
     assert.deepEqual([waits.state, waits.endedAt], ['waiting', null])
     assert.equal(waits.dueAt - waits.begunAt, 60_000)
     assert.deepEqual(waits.waitsFor, { type: 'report.approved', subject: 'report/1' })
+  })
+
+  it('shows no secret, whatever it keeps', async () => {
+    await world.ok('secrets/set', { name: 'flows', secret: 'TOKEN', value: 'a long "secret"' })
+    const { id, output, error } = await world.run('flows', 'tells')
+    assert.deepEqual([output, error], [true, null])
+    const [failed, waits] = (await world.ok('runs/steps', { id })).items
+    assert.deepEqual([failed.name, failed.error], ['with ***', 'Error: in ***'])
+    assert.deepEqual(waits.waitsFor, { type: 'report.approved', subject: 'report/***' })
   })
 
   it('is written by nobody from whom the run is taken in the same moment', async () => {

@@ -6,6 +6,8 @@ import { subscriptionIssues } from '../events/subscriptions.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Database } from '../schema.ts'
+import type { Blank } from './blanking.ts'
+import { shownAsked, shownError } from './shown-steps.ts'
 import * as steps from './step-store.ts'
 import * as store from './store.ts'
 import * as triggers from './trigger-store.ts'
@@ -94,7 +96,7 @@ export type Journals = ReturnType<typeof createJournals>
 export function createJournals({ database, clock }: { database: Database; clock: Clock }) {
   return {
     /** For one stretch of a run. */
-    openFor(run: store.RunRow, hold: Hold) {
+    openFor(run: store.RunRow, hold: Hold, blank: Blank) {
       let rows: Promise<Map<number, steps.StepRow>> | undefined
       let finishing: Promise<unknown> = Promise.resolve()
       const read = async () =>
@@ -134,7 +136,8 @@ export function createJournals({ database, clock }: { database: Database; clock:
         const all = await known()
         const place = 1 + Math.max(0, ...[...all.values()].map((one) => one.place ?? 0))
         const ended_at = clock()
-        const error = 'error' in end ? JSON.stringify(end.error) : null
+        const error =
+          'error' in end ? JSON.stringify({ ...shownError(end.error, blank), ...end.error }) : null
         const result = 'error' in end || end.result === undefined ? null : JSON.stringify(end.result)
         const done = {
           ...row,
@@ -174,7 +177,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
           due_at: dueOf(asked, clock()),
           place: null,
           ended_at: null,
-          asked: JSON.stringify(asked),
+          asked: JSON.stringify({ ...asked, ...shownAsked(asked, blank) }),
           arrived: null,
           result: null,
           error: null,
@@ -255,7 +258,10 @@ const runIt = (
 
 function answerOf(row: steps.StepRow): Answer {
   const ended = { order: row.place ?? 0, at: row.ended_at ?? 0 }
-  if (row.error !== null) return { is: 'failed', ...ended, error: JSON.parse(row.error) }
+  if (row.error !== null) {
+    const { shown: _, ...error } = JSON.parse(row.error) as WireError & { shown?: string }
+    return { is: 'failed', ...ended, error }
+  }
   return { is: 'done', ...ended, ...(row.result !== null && { result: JSON.parse(row.result) }) }
 }
 

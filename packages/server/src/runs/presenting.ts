@@ -1,5 +1,6 @@
 import type { Run, RunStep } from '@trellis/contract'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
+import { errorIn, type ShownAsked } from './shown-steps.ts'
 import type { StepOutline } from './step-store.ts'
 import type { RunRow } from './store.ts'
 
@@ -40,31 +41,25 @@ export const presentRun = (run: RunRow, repoName: string): Run => ({
 })
 
 /** A step of a workflow, without what it gave. */
-export const presentStep = (step: StepOutline): RunStep => ({
-  step: step.step,
-  name: step.name,
-  kind: step.kind,
-  state: step.state,
-  attempt: step.attempt,
-  begunAt: step.begun_at,
-  dueAt: step.due_at,
-  endedAt: step.ended_at,
-  waitsFor: waitOf(step),
-  error: step.error === null ? null : messageIn(step.error),
-})
-
-function waitOf({ kind, asked }: StepOutline): RunStep['waitsFor'] {
-  if (kind !== 'waitForEvent') return null
-  const { type, subject } = (JSON.parse(asked) as { event: { type: string; subject?: string } }).event
-  return { type, ...(subject !== undefined && { subject }) }
-}
-
-/** What is very long was cut off, and then it is no JSON. */
-function messageIn(error: string): string {
-  try {
-    const { name = 'Error', message } = JSON.parse(error) as { name?: string; message: string }
-    return `${name}: ${message}`
-  } catch {
-    return `${error}…`
+export function presentStep(step: StepOutline): RunStep {
+  const { event, shown } = JSON.parse(step.asked) as ShownAsked & { event?: Wait }
+  return {
+    step: step.step,
+    name: shown?.name ?? step.name,
+    kind: step.kind,
+    state: step.state,
+    attempt: step.attempt,
+    begunAt: step.begun_at,
+    dueAt: step.due_at,
+    endedAt: step.ended_at,
+    waitsFor: event ? { type: event.type, ...subjectOf(shown ?? event) } : null,
+    error: step.error === null ? null : errorIn(step.error),
   }
 }
+
+interface Wait {
+  type: string
+  subject?: string
+}
+
+const subjectOf = ({ subject }: { subject?: string }) => subject !== undefined && { subject }

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../schema.ts'
+import { SHOWN_CHARACTERS } from './shown-steps.ts'
 
 interface StepsTable {
   run_id: string
@@ -16,13 +17,13 @@ interface StepsTable {
   /** Counts them in the order they ended, from 1. */
   place: number | null
   ended_at: number | null
-  /** JSON: what the module asked for. */
+  /** JSON: what the module asked for, and what of that is shown. */
   asked: string
   /** JSON: the event that it waited for. */
   arrived: string | null
   /** JSON; null when there is none. */
   result: string | null
-  /** JSON. */
+  /** JSON, which begins with what is shown of it. */
   error: string | null
 }
 
@@ -47,7 +48,6 @@ const OUTLINE = [
   'ended_at',
   'asked',
 ] as const
-const SHOWN_CHARACTERS = 4_000
 
 export type StepOutline = Pick<StepRow, (typeof OUTLINE)[number] | 'error'>
 

@@ -7,6 +7,7 @@ import { createPlaces, NoPlace } from '../../platform/places.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Host } from '../../runtime/runtime.ts'
 import type { Db } from '../../schema.ts'
+import type { Blank } from '../blanking.ts'
 import { causeOf } from '../causes.ts'
 import type { Journals } from '../journal.ts'
 import type { RunRow } from '../store.ts'
@@ -95,11 +96,11 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
 
   return {
     /** For a run that is in somebody's hands: when it is not any more, nothing is done for it. */
-    hostFor(run: RunRow, hold: Hold): Pick<Host, 'call'> {
+    hostFor(run: RunRow, hold: Hold, blank: Blank): Pick<Host, 'call'> {
       const capabilities = JSON.parse(run.effective) as string[]
       const isGranted = ({ needs }: CtxMethod) =>
         capabilities.some((one) => one === needs || (needs.endsWith(':') && one.startsWith(needs)))
-      const journal = run.runtime === 'workflow' ? journals.openFor(run, hold) : undefined
+      const journal = run.runtime === 'workflow' ? journals.openFor(run, hold, blank) : undefined
       function methodFor(name: string): CtxMethod {
         const method = Object.hasOwn(methods, name) ? methods[name] : undefined
         if (!method) throw invalid([], `There is no ${name} on ctx`)
