@@ -6,9 +6,9 @@ import type { OrgsService } from '../orgs/service.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
+import { type Blank, createBlank } from '../runtime/ctx/blanking.ts'
 import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
-import { type Blank, createBlank } from './blanking.ts'
 import { InOtherHands } from './cancels.ts'
 import { ancestorsOf } from './causes.ts'
 import type { RunLog, RunLogs } from './logging.ts'
@@ -46,7 +46,7 @@ export function createExecution(deps: ExecutingDeps) {
 
   async function run(run: RunRow, hold: Hold, cancelled: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([cancelled, hold.abort])
-    let blank: Blank = (value) => value
+    let blank = createBlank([])
     let log: RunLog | undefined
     let verdict: Verdict
     try {

@@ -5,8 +5,9 @@ import type { Hold } from '../background/leased.ts'
 import { subscriptionIssues } from '../events/subscriptions.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
+import type { Blank } from '../runtime/ctx/blanking.ts'
+import { MESSAGE_CHARACTERS, STACK_CHARACTERS } from '../runtime/ctx/errors.ts'
 import type { Database } from '../schema.ts'
-import type { Blank } from './blanking.ts'
 import { shownAsked, shownError } from './shown-steps.ts'
 import * as steps from './step-store.ts'
 import * as store from './store.ts'
@@ -207,6 +208,13 @@ export function createJournals({ database, clock }: { database: Database; clock:
         return isDue(row) ? finish(row, {}) : { is: 'wait' }
       }
 
+      /** As the module told it, but for a secret in which it was cut off. */
+      const whole = ({ stack, ...error }: WireError): WireError => ({
+        ...error,
+        message: blank.cut(error.message, MESSAGE_CHARACTERS),
+        ...(stack !== undefined && { stack: blank.cut(stack, STACK_CHARACTERS) }),
+      })
+
       const isDue = ({ due_at }: steps.StepRow) => due_at !== null && due_at <= clock()
 
       async function end(told: z.infer<typeof End>, signal: AbortSignal): Promise<Answer> {
@@ -215,7 +223,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
         if (row?.state !== 'running' || row.name !== told.name || row.attempt !== told.attempt)
           return refused(CHANGED)
         const { options } = JSON.parse(row.asked) as Extract<Begin, { kind: 'do' }>
-        const problem = told.error ?? tooLarge(told.result, all)
+        const problem = (told.error && whole(told.error)) ?? tooLarge(told.result, all)
         if (!problem) return finish(row, { result: told.result })
         const { retries = 0, delayMs = 0, backoff } = options
         if (row.attempt > retries) return finish(row, { error: problem })

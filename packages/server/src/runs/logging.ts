@@ -1,7 +1,7 @@
 import type { Appending } from '../events/service.ts'
+import type { Blank } from '../runtime/ctx/blanking.ts'
 import type { LogLine } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
-import type { Blank } from './blanking.ts'
 import * as store from './store.ts'
 import type { LogPayload, Transitions } from './transitions.ts'
 

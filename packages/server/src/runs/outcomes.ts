@@ -1,5 +1,5 @@
+import type { Blank } from '../runtime/ctx/blanking.ts'
 import type { Outcome } from '../runtime/runtime.ts'
-import type { Blank } from './blanking.ts'
 import type { SchemaChecks } from './schema-checks.ts'
 import type { Ending, RunRow } from './store.ts'
 
@@ -19,7 +19,7 @@ export async function judge(run: RunRow, outcome: Outcome, { blank, checks }: Ju
   const exitCode = 'exitCode' in outcome ? (outcome.exitCode ?? null) : null
   const fail = (error: string): Verdict => ({
     status: 'failed',
-    error: readable(blank(error)),
+    error: readable(blank(blank.cut(error, MAX_ERROR_CHARACTERS))),
     exitCode,
     output: null,
   })
@@ -57,4 +57,4 @@ function jsonOf(output: unknown, blank: Blank): string | null | undefined {
 }
 
 /** PostgreSQL stores no NUL. */
-const readable = (error: string): string => error.replaceAll('\0', '\uFFFD').slice(0, MAX_ERROR_CHARACTERS)
+const readable = (error: string): string => error.replaceAll('\0', '\uFFFD')

@@ -2,7 +2,7 @@
 // find its own names again, and its errors, whatever secrets are in them. It is kept beside those, because nobody knows
 // later which values the run was given.
 
-import type { Blank } from './blanking.ts'
+import type { Blank } from '../runtime/ctx/blanking.ts'
 
 /** What can be read of an error without reading the rest, which may be large. */
 export const SHOWN_CHARACTERS = 4_000
@@ -31,12 +31,12 @@ export function shownError(
   { name = 'Error', message }: { name?: string | undefined; message: string },
   blank: Blank,
 ): { shown: string } {
-  const text = blank(`${name}: ${message}`)
-  const fits = JSON.stringify(text.slice(0, MESSAGE_CHARACTERS)).length < SHOWN_CHARACTERS - 100
-  return { shown: cut(text, fits ? MESSAGE_CHARACTERS : FEWEST_CHARACTERS) }
+  const text = `${name}: ${message}`
+  const most = isShort(text.slice(0, MESSAGE_CHARACTERS)) ? MESSAGE_CHARACTERS : FEWEST_CHARACTERS
+  return { shown: text.length > most ? `${blank.cut(text, most)}…` : blank(text) }
 }
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text)
+const isShort = (text: string) => JSON.stringify(text).length < SHOWN_CHARACTERS - 100
 
 /** From the beginning of an error as it is kept. Those from before this was kept have no such text. */
 export function errorIn(json: string): string {

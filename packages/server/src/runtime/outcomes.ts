@@ -1,14 +1,20 @@
 import { parseBoundedJson } from '../platform/large-json.ts'
 import { VALUE_SHAPE } from './calls.ts'
+import { createBlank } from './ctx/blanking.ts'
+import { MESSAGE_CHARACTERS, STACK_CHARACTERS } from './ctx/errors.ts'
 import type { Performance } from './ctx/perform.ts'
 import type { Job, Outcome } from './runtime.ts'
 import type { ReadStack } from './stacks.ts'
 
-const ERROR_CHARACTERS = 5_000
-const STACK_CHARACTERS = 20_000
+/** In the lines of its author a stack may be longer. */
+const READ_STACK_CHARACTERS = 20_000
 
 /** What a run comes to by its wrapper's own words, which the module may have put there. */
-export function outcomeOf(told: unknown, { workflow }: Pick<Job, 'workflow'>, readStack: ReadStack): Outcome {
+export function outcomeOf(
+  told: unknown,
+  job: Pick<Job, 'workflow' | 'secrets'>,
+  readStack: ReadStack,
+): Outcome {
   const performance = told as Performance | null | undefined
   switch (performance?.kind) {
     case 'returned': {
@@ -20,13 +26,15 @@ export function outcomeOf(told: unknown, { workflow }: Pick<Job, 'workflow'>, re
     case 'threw':
       return {
         kind: 'threw',
-        error: boundedError(String(performance.error)),
-        ...(performance.stack !== undefined && { stack: boundedStack(readStack(String(performance.stack))) }),
+        error: boundedError(String(performance.error), job),
+        ...(performance.stack !== undefined && {
+          stack: boundedStack(String(performance.stack), job, readStack),
+        }),
       }
     case 'ended':
-      return { kind: 'ended', error: boundedError(String(performance.error)) }
+      return { kind: 'ended', error: boundedError(String(performance.error), job) }
     case 'suspended':
-      return workflow ? { kind: 'suspended' } : REPLACED
+      return job.workflow ? { kind: 'suspended' } : REPLACED
     default:
       return REPLACED
   }
@@ -34,5 +42,11 @@ export function outcomeOf(told: unknown, { workflow }: Pick<Job, 'workflow'>, re
 
 const REPLACED: Outcome = { kind: 'ended', error: 'The module has replaced what reports for it' }
 
-export const boundedError = (error: string): string => error.slice(0, ERROR_CHARACTERS)
-export const boundedStack = (stack: string): string => stack.slice(0, STACK_CHARACTERS)
+export const boundedError = (error: string, job: Pick<Job, 'secrets'>): string =>
+  cut(error, MESSAGE_CHARACTERS, job)
+
+export const boundedStack = (stack: string, job: Pick<Job, 'secrets'>, readStack: ReadStack): string =>
+  cut(readStack(cut(stack, STACK_CHARACTERS, job)), READ_STACK_CHARACTERS, job)
+
+const cut = (text: string, most: number, { secrets }: Pick<Job, 'secrets'>): string =>
+  text.length < most ? text : createBlank(Object.values(secrets)).cut(text, most)

@@ -1,6 +1,8 @@
-/** What is told of an error. Longer ones are cut. */
-const MESSAGE_CHARACTERS = 4_000
-const STACK_CHARACTERS = 16_000
+/** What is told of an error. Longer ones are cut, and secrets with them: whoever is told looks at what has such a length. */
+export const MESSAGE_CHARACTERS = 4_000
+export const STACK_CHARACTERS = 16_000
+/** What is longer is none. */
+const NAME_CHARACTERS = 100
 
 /** An error on its way between a module and its host. */
 export interface WireError {
@@ -53,12 +55,15 @@ const isForModules = (error: unknown): boolean =>
   error instanceof Error && 'data' in error && 'code' in error && typeof error.code === 'string'
 
 /** Of whatever was thrown, which need not be an error, and may throw itself when it is looked at. */
-export function describeThrown(thrown: unknown): { error: string; stack?: string } {
+export function describeThrown(
+  thrown: unknown,
+  most = { message: MESSAGE_CHARACTERS, stack: STACK_CHARACTERS },
+): { error: string; stack?: string } {
   try {
     const stack = isObject(thrown) ? (thrown as { stack?: unknown }).stack : undefined
     return {
-      error: isObject(thrown) ? `${nameOf(thrown)}: ${messageOf(thrown)}` : `Error: ${messageOf(thrown)}`,
-      ...(typeof stack === 'string' && { stack: stack.slice(0, STACK_CHARACTERS) }),
+      error: `${nameOf(thrown)}: ${messageOf(thrown, most.message)}`,
+      ...(typeof stack === 'string' && { stack: stack.slice(0, most.stack) }),
     }
   } catch {
     return { error: 'Error: something was thrown that cannot be looked at' }
@@ -70,10 +75,10 @@ const isObject = (value: unknown): value is object =>
 
 function nameOf(thrown: unknown): string {
   const name = isObject(thrown) ? (thrown as { name?: unknown }).name : undefined
-  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'Error'
+  return typeof name === 'string' && name !== '' && name.length <= NAME_CHARACTERS ? name : 'Error'
 }
 
-function messageOf(thrown: unknown): string {
+function messageOf(thrown: unknown, most = MESSAGE_CHARACTERS): string {
   const message = isObject(thrown) && 'message' in thrown ? thrown.message : thrown
-  return String(message).slice(0, MESSAGE_CHARACTERS)
+  return String(message).slice(0, most)
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { LogLine } from '../runtime.ts'
+import { createBlank } from './blanking.ts'
 import { boundedLog, consoleFor, lineOf } from './logging.ts'
 
 function spoken(speak: (say: (line: LogLine) => void) => void, bounds = {}): LogLine[] {
   const lines: LogLine[] = []
-  speak(boundedLog({ lines: 3, characters: 1000, lineCharacters: 50, ...bounds }, (line) => lines.push(line)))
+  const all = { lines: 3, characters: 1000, lineCharacters: 50, ...bounds }
+  speak(boundedLog(all, createBlank(['0123456789']), (line) => lines.push(line)))
   return lines
 }
 
@@ -60,6 +62,20 @@ describe('the lines of a run', () => {
     assert.match(lines[3]?.message ?? '', /^The log ends here: a run may write 3 lines/)
     const few = spoken((say) => [1, 2, 3].map(() => say(lineOf('info', 'x'.repeat(40)))), { characters: 60 })
     assert.equal(few.length, 2)
+  })
+
+  it('say nothing of a secret in which they are cut', () => {
+    const failed = new Error(`${'x'.repeat(70_000)}0123456789`)
+    const lines = spoken((say) => {
+      say(lineOf('info', `${'x'.repeat(30)}0123456789${'x'.repeat(30)}`))
+      say(lineOf('info', 'data', { a: `${'x'.repeat(35)}0123456789` }))
+      consoleFor(say).log({ in: [failed] })
+    })
+    assert.ok(!JSON.stringify(lines).includes('01'), JSON.stringify(lines))
+    assert.match(lines[0]?.message ?? '', /^x{30}\*\*\*/)
+    // What it says of an error is no shorter than a line may be.
+    const [whole] = spoken((say) => consoleFor(say).log(failed), { lineCharacters: 100_000, characters: 1e6 })
+    assert.ok((whole?.message.length ?? 0) >= 64 * 1024)
   })
 
   it('survive what cannot be written', () => {

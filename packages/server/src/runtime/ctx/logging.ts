@@ -1,7 +1,7 @@
 import { shapeProblem } from '../../platform/json-shape.ts'
 import type { LogLevel, LogLine } from '../runtime.ts'
-import { describeThrown } from './errors.ts'
-import { shown, shownTogether } from './showing.ts'
+import type { Blank } from './blanking.ts'
+import { shown, shownError, shownTogether } from './showing.ts'
 
 export interface LogBounds {
   lines: number
@@ -29,7 +29,11 @@ export function lineOf(level: LogLevel, message: unknown, data?: unknown): LogLi
 }
 
 /** Lines of one run within bounds. The last one that is let through says that there were more. */
-export function boundedLog({ lines, characters, lineCharacters }: LogBounds, sink: (line: LogLine) => void) {
+export function boundedLog(
+  { lines, characters, lineCharacters }: LogBounds,
+  blank: Blank,
+  sink: (line: LogLine) => void,
+) {
   const last: LogLine = {
     level: 'warn',
     message: `The log ends here: a run may write ${lines} lines, and ${characters} characters in all`,
@@ -38,7 +42,7 @@ export function boundedLog({ lines, characters, lineCharacters }: LogBounds, sin
   let leftCharacters = characters
   return (line: LogLine): void => {
     if (leftLines < 0) return
-    const cut = withinCharacters(line, lineCharacters)
+    const cut = withinCharacters(line, lineCharacters, blank)
     leftCharacters -= cut.message.length + (cut.data === undefined ? 0 : JSON.stringify(cut.data).length)
     const fits = --leftLines >= 0 && leftCharacters >= 0
     if (!fits) leftLines = -1
@@ -47,17 +51,21 @@ export function boundedLog({ lines, characters, lineCharacters }: LogBounds, sin
 }
 
 /** With data that is JSON for sure. */
-function withinCharacters({ level, message, data }: LogLine, most: number): LogLine {
-  const line: LogLine = { level, message: cutTo(String(message), most) }
+function withinCharacters({ level, message, data }: LogLine, most: number, blank: Blank): LogLine {
+  const line: LogLine = { level, message: cutTo(String(message), most, blank) }
   if (data === undefined) return line
   const json = jsonOf(data)
   if (json === undefined) return line
   const isText = json.length > most || shapeProblem(json, DATA_SHAPE) !== undefined
-  return { ...line, data: isText ? cutTo(json, most) : (JSON.parse(json) as unknown) }
+  return { ...line, data: isText ? cutTo(json, most, blank) : (JSON.parse(json) as unknown) }
 }
 
-const cutTo = (text: string, most: number) =>
-  text.length > most ? `${text.slice(0, most)}… (${text.length - most} more)` : text
+/** `missing` is what was cut off before. */
+export function cutTo(text: string, most: number, blank: Blank, missing = 0): string {
+  if (text.length <= most && missing === 0) return text
+  const kept = Math.min(most, text.length)
+  return `${blank.cut(text, kept)}… (${text.length - kept + missing} more)`
+}
 
 /** `console`, whose lines go to whoever is speaking. */
 export function consoleFor(say: (line: LogLine) => void): Console {
@@ -74,6 +82,6 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch (error) {
-    return JSON.stringify(describeThrown(error).error)
+    return JSON.stringify(shownError(error).error)
   }
 }

@@ -41,7 +41,7 @@ export function shown(value: unknown): string {
   try {
     return createShow()(value, [])
   } catch (error) {
-    return describeThrown(error).error
+    return shownError(error).error
   }
 }
 
@@ -102,8 +102,12 @@ function showPlain(value: unknown): string {
   return String(value)
 }
 
+/** No shorter than what else is shown, so that a line is not cut but where it is too long. */
+export const shownError = (thrown: unknown) =>
+  describeThrown(thrown, { message: MOST_CHARACTERS, stack: MOST_CHARACTERS })
+
 function showError(value: Error): string {
-  const { error, stack } = describeThrown(value)
+  const { error, stack } = shownError(value)
   return stack?.includes(error) ? stack : error
 }
 

@@ -143,6 +143,19 @@ describe('the sandbox', { concurrency: true }, () => {
     assert.deepEqual(listener, { kind: 'ended', error: 'It exited with status 4', exitCode: 4 })
   })
 
+  it('says nothing of a secret in which it is cut off', async (t) => {
+    const body = `
+      console.log('x'.repeat(475) + ctx.secrets.TOKEN + 'x'.repeat(100))
+      process.stdout.write('y'.repeat(480) + ctx.secrets.TOKEN + 'y'.repeat(100))
+      throw new Error('x'.repeat(3_985) + ctx.secrets.TOKEN)`
+    const secrets = { TOKEN: '0123456789abcdef' }
+    const ran = await run(t, body, { secrets, capabilities: ['secret:TOKEN'] })
+    if (!ran) return
+    assert.match(String(ran.outcome.kind === 'threw' && ran.outcome.error), /^Error: x+\*\*\*$/)
+    assert.equal(ran.lines.length, 2)
+    assert.ok(!JSON.stringify(ran.lines).includes('012'), JSON.stringify(ran.lines))
+  })
+
   it('tells of errors in the lines of the author', async (t) => {
     const contents = `interface Input { a: number }\n\nexport default function (input: Input) {\n  throw new TypeError('no')\n}\n`
     const { outputFiles } = await build({

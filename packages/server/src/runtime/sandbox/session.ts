@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { answerCall } from '../calls.ts'
-import type { LogBounds } from '../ctx/logging.ts'
+import { createBlank } from '../ctx/blanking.ts'
+import { cutTo, type LogBounds } from '../ctx/logging.ts'
 import { descriptorsAfter } from '../descriptors.ts'
 import type { Host, Job, LogLevel, Outcome } from '../runtime.ts'
 import type { ReadStack } from '../stacks.ts'
@@ -61,7 +62,10 @@ export async function runSession(session: Session): Promise<Outcome> {
   const { pid } = child
   const over = new AbortController()
   const ready = Promise.withResolvers<void>()
-  const log = createRunLog(limits.log, (line) => host.log({ ...line, message: readStack(line.message) }))
+  const blank = createBlank(Object.values(job.secrets))
+  const log = createRunLog(limits.log, blank, (line) =>
+    host.log({ ...line, message: readStack(line.message) }),
+  )
   let isReady = false
   let startWords = ''
   let written = 0
@@ -96,7 +100,7 @@ export async function runSession(session: Session): Promise<Outcome> {
       maxBytes: limits.log.lineCharacters,
       onLine(line, cut) {
         if (!isReady) startWords = `${startWords}${line}\n`.slice(0, SAID_CHARACTERS)
-        else log.write({ level, message: cut > 0 ? `${line}… (${cut} more)` : line })
+        else log.write({ level, message: cutTo(line, limits.log.lineCharacters, blank, cut) })
       },
       onChunk(chunk) {
         written += chunk.length

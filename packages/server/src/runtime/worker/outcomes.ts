@@ -15,17 +15,18 @@ interface Answer {
 export const answeredOutcome = ({ status, text }: Answer, job: Job, readStack: ReadStack): Outcome =>
   status === 200
     ? outcomeOf(parseBoundedJson(text, PERFORMANCE_SHAPE).value, job, readStack)
-    : withoutWrapper(text, readStack)
+    : withoutWrapper(text, job, readStack)
 
 export const tookLonger = ({ timeoutMs }: Job) =>
   `It took longer than ${timeoutMs < 1000 ? `${timeoutMs} ms` : `${timeoutMs / 1000} s`}`
 
 /** The module did not get as far as being called, or nothing can make it go on. */
-function withoutWrapper(text: string, readStack: ReadStack): Outcome {
+function withoutWrapper(text: string, job: Job, readStack: ReadStack): Outcome {
   const [, error, stack] = /^Failed to start Worker:\s+(?:Uncaught )?([^\n]*)(.*)$/s.exec(text) ?? []
-  if (error !== undefined) return { kind: 'threw', error, stack: boundedStack(readStack(`${error}${stack}`)) }
+  if (error !== undefined)
+    return { kind: 'threw', error, stack: boundedStack(`${error}${stack}`, job, readStack) }
   if (text.includes('would never generate a response'))
     return { kind: 'ended', error: 'It waits for something that can never happen' }
   if (text.includes('limited to 32MiB')) return { kind: 'ended', error: 'Its output is too large' }
-  return { kind: 'ended', error: boundedError(text) }
+  return { kind: 'ended', error: boundedError(text, job) }
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStep } from '../calls.ts'
+import { createBlank } from '../ctx/blanking.ts'
 import { boundedLog, type LogBounds } from '../ctx/logging.ts'
 import type { StepAnswer } from '../ctx/steps.ts'
 import type { Host, Job, Outcome } from '../runtime.ts'
@@ -56,7 +57,9 @@ export async function stay({ house, key, job, host, signal, limits, readStack }:
       if (job.workflow && isStep(method)) time.start(allowance(answer as StepAnswer, job))
       return answer
     },
-    log: boundedLog(limits.log, (line) => host.log({ ...line, message: readStack(line.message) })),
+    log: boundedLog(limits.log, createBlank(Object.values(job.secrets)), (line) =>
+      host.log({ ...line, message: readStack(line.message) }),
+    ),
     isBegun: false,
     heard: Promise.withResolvers(),
     onBegin: began.resolve,

@@ -184,6 +184,22 @@ describe('a module in the worker runtime', () => {
     assert.match(String(calls.kind === 'returned' && calls.output), /no more than 100000 characters/)
   })
 
+  it('says nothing of a secret in which it is cut off', async () => {
+    const secrets = { TOKEN: '0123456789abcdef' }
+    const capabilities = ['secret:TOKEN']
+    const code = (length: number) => `export default (_, { log, secrets: { TOKEN } }) => {
+      console.log('x'.repeat(475) + TOKEN + 'x'.repeat(100))
+      log('data', { a: 'x'.repeat(470) + TOKEN + 'x'.repeat(100) })
+      throw new Error('x'.repeat(${length}) + TOKEN)
+    }`
+    const failed = await run(code(3_985), { secrets, capabilities })
+    assert.ok(failed.kind === 'threw' && failed.lines.length === 2)
+    assert.match(failed.error, /^Error: x+\*\*\*$/)
+    assert.ok(!JSON.stringify(failed.lines).includes('012'), JSON.stringify(failed.lines))
+    const long = await run(code(15_985), { secrets, capabilities })
+    assert.match(String(long.kind === 'threw' && long.stack), /^Error: x+\*\*\*$/)
+  })
+
   it('is a workflow when it is to be one: suspended, and resumed with its own time', async () => {
     const code = `export default async (_, { step }) => {
       const first = await step.do('first', () => 'done')

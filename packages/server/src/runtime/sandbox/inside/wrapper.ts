@@ -4,6 +4,7 @@
 import { writeSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { Socket } from 'node:net'
+import { createBlank } from '../../ctx/blanking.ts'
 import type { Call } from '../../ctx/context.ts'
 import { errorFromWire } from '../../ctx/errors.ts'
 import { boundedLog, consoleFor } from '../../ctx/logging.ts'
@@ -57,7 +58,7 @@ function hear(message: Told): void {
 
 async function work(order: Order): Promise<void> {
   told.unref()
-  const log = boundedLog(order.log, (line) => say({ log: line }))
+  const log = boundedLog(order.log, createBlank(Object.values(order.secrets)), (line) => say({ log: line }))
   globalThis.console = consoleFor(log)
   process.on('uncaughtException', unhandled.reject)
   process.on('unhandledRejection', unhandled.reject)

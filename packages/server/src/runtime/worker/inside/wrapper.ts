@@ -3,6 +3,7 @@
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createBlank } from '../../ctx/blanking.ts'
 import type { Call } from '../../ctx/context.ts'
 import { type CallAnswer, errorFromWire } from '../../ctx/errors.ts'
 import { boundedLog, consoleFor, type LogBounds } from '../../ctx/logging.ts'
@@ -59,7 +60,9 @@ class Wrapper extends WorkerEntrypoint {
     }
     const unhandled = Promise.withResolvers<never>()
     const here: Current = {
-      log: boundedLog(order.log, (line) => print(`log ${order.token} ${stringify(line)}`)),
+      log: boundedLog(order.log, createBlank(Object.values(order.secrets)), (line) =>
+        print(`log ${order.token} ${stringify(line)}`),
+      ),
       unhandled: unhandled.reject,
     }
     const signal = signalOf(aborted)
