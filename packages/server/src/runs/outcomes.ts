@@ -32,25 +32,31 @@ export async function judge(run: RunRow, outcome: Outcome, { blank, checks }: Ju
     case 'suspended':
       return fail('It stopped without an end')
     case 'returned': {
-      const output = jsonOf(outcome.output, blank)
+      const output = jsonOf(outcome.output)
       if (output === undefined) return fail('What it returned is no JSON')
       if (output !== null && Buffer.byteLength(output) > MAX_OUTPUT_BYTES)
         return fail(`What it returned has more than ${MAX_OUTPUT_BYTES} bytes`)
+      // What the module gave, not what is shown of it.
       if (run.output_schema !== null) {
         const question = { schema: run.output_schema, value: output ?? 'null' }
         const problem = await checks.check({ id: run.org_id }, question)
         if (problem) return fail(`output_invalid: ${problem}`)
       }
-      return { status: 'succeeded', error: null, exitCode, output }
+      return {
+        status: 'succeeded',
+        error: null,
+        exitCode,
+        output: output && JSON.stringify(blank(outcome.output)),
+      }
     }
   }
 }
 
 /** Null for nothing; undefined for what no JSON can hold. */
-function jsonOf(output: unknown, blank: Blank): string | null | undefined {
+function jsonOf(output: unknown): string | null | undefined {
   if (output === undefined) return null
   try {
-    return JSON.stringify(blank(output)) as string | undefined
+    return JSON.stringify(output) as string | undefined
   } catch {
     return undefined
   }

@@ -44,6 +44,16 @@ onEachDatabase('what a module reaches', (create) => {
           if (input.throw) throw new Error('with ' + ctx.secrets.API_TOKEN)
           return { names: Object.keys(ctx.secrets), ['key ' + ctx.secrets.API_TOKEN]: ctx.secrets.API_TOKEN, pin: ctx.secrets.PIN }`,
       },
+      promises: {
+        declares: {
+          capabilities: ['secret:API_TOKEN'],
+          outputSchema: {
+            type: 'object',
+            properties: { token: { type: 'string', minLength: 10, maxLength: 20 } },
+          },
+        },
+        does: `return { token: ctx.secrets.API_TOKEN.repeat(input.times) }`,
+      },
       net: {
         declares: { capabilities: ['net:127.0.0.1'] },
         does: `
@@ -196,6 +206,11 @@ onEachDatabase('what a module reaches', (create) => {
     const failed = await world.run('tools', 'keeper', { throw: true })
     assert.equal(failed.error, 'Error: with ***')
     assert.ok(!JSON.stringify(await world.ok('runs/logs', { id: failed.id })).includes('quoted'))
+
+    const kept = await world.run('tools', 'promises', { times: 1 })
+    assert.deepEqual([kept.status, kept.output], ['succeeded', { token: '***' }])
+    const broken = await world.run('tools', 'promises', { times: 2 })
+    assert.match(broken.error ?? '', /^output_invalid/)
 
     const list = await world.ok('secrets/list', { name: 'tools' })
     assert.deepEqual(
