@@ -1,5 +1,6 @@
 import type { Appending } from '../events/service.ts'
 import type { Blank } from '../runtime/ctx/blanking.ts'
+import { withinCharacters } from '../runtime/ctx/logging.ts'
 import type { LogLine } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as store from './store.ts'
@@ -7,8 +8,8 @@ import type { LogPayload, Transitions } from './transitions.ts'
 
 /** How long a line may wait for others to be written with it. */
 const GATHER_MS = 50
-/** Of one line, with its data. */
-const LINE_BYTES = 16 * 1024
+/** Of one line, and of its data. */
+const LINE_CHARACTERS = 16 * 1024
 /** What every line takes beside what it says. */
 const ROW_BYTES = 400
 
@@ -77,7 +78,7 @@ export function createRunLogs(deps: {
       return {
         write(line: LogLine): void {
           if (isFull) return
-          const payload = bounded(blank(line))
+          const payload = withinCharacters(blank(line), LINE_CHARACTERS, blank)
           bytes += ROW_BYTES + JSON.stringify(payload).length
           isFull = bytes > maxBytes
           keep(
@@ -89,7 +90,11 @@ export function createRunLogs(deps: {
 
         /** Why it failed, which is told however much was said before. */
         writeStack(stack: string): void {
-          const payload = bounded(blank<LogLine>({ level: 'error', message: stack }))
+          const payload = withinCharacters(
+            blank<LogLine>({ level: 'error', message: stack }),
+            LINE_CHARACTERS,
+            blank,
+          )
           bytes += ROW_BYTES + JSON.stringify(payload).length
           keep(payload)
         },
@@ -105,14 +110,4 @@ export function createRunLogs(deps: {
     },
     flush,
   }
-}
-
-function bounded({ level, message, data }: LogPayload): LogPayload {
-  const text = message.length > LINE_BYTES ? `${message.slice(0, LINE_BYTES)}…` : message
-  if (data === undefined) return { level, message: text }
-  const json = JSON.stringify(data)
-  if (json === undefined) return { level, message: text }
-  return json.length > LINE_BYTES
-    ? { level, message: text, data: `${json.slice(0, LINE_BYTES)}…` }
-    : { level, message: text, data }
 }

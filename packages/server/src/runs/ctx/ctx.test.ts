@@ -41,6 +41,7 @@ onEachDatabase('what a module reaches', (create) => {
         declares: { capabilities: ['secret:API_TOKEN', 'secret:UNSET', 'secret:PIN'] },
         does: `
           ctx.log('token is ' + ctx.secrets.API_TOKEN, { deep: [ctx.secrets.API_TOKEN] })
+          ctx.log('long', { a: 'x'.repeat(20_000) })
           if (input.throw) throw new Error('with ' + ctx.secrets.API_TOKEN)
           return { names: Object.keys(ctx.secrets), ['key ' + ctx.secrets.API_TOKEN]: ctx.secrets.API_TOKEN, pin: ctx.secrets.PIN }`,
       },
@@ -203,6 +204,7 @@ onEachDatabase('what a module reaches', (create) => {
     assert.deepEqual(run.output, { names: ['API_TOKEN', 'PIN'], 'key ***': '***', pin: '1234' })
     const { items } = await world.ok('runs/logs', { id: run.id })
     assert.deepEqual(items[2].payload, { level: 'info', message: 'token is ***', data: { deep: ['***'] } })
+    assert.match(items[3].payload.data, /^\{"a":"x{16000,16384}… \(\d+ more\)$/)
     const failed = await world.run('tools', 'keeper', { throw: true })
     assert.equal(failed.error, 'Error: with ***')
     assert.ok(!JSON.stringify(await world.ok('runs/logs', { id: failed.id })).includes('quoted'))

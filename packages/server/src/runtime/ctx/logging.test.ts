@@ -58,8 +58,10 @@ describe('the lines of a run', () => {
       for (let index = 0; index < 10; index++) say(lineOf('info', 'x'.repeat(60)))
     })
     assert.equal(lines.length, 4)
-    assert.equal(lines[0]?.message, `${'x'.repeat(50)}… (10 more)`)
+    assert.equal(lines[0]?.message, `${'x'.repeat(39)}… (21 more)`)
     assert.match(lines[3]?.message ?? '', /^The log ends here: a run may write 3 lines/)
+    const again = spoken((say) => lines.slice(0, 1).map(say))
+    assert.deepEqual(again, lines.slice(0, 1))
     const few = spoken((say) => [1, 2, 3].map(() => say(lineOf('info', 'x'.repeat(40)))), { characters: 60 })
     assert.equal(few.length, 2)
   })
@@ -96,5 +98,10 @@ describe('the lines of a run', () => {
     assert.match(String(lines[0]?.data), /TypeError: Converting circular/)
     assert.match(String(lines[1]?.data), /^\{"big":"y+… \(\d+ more\)$/)
     assert.equal(lines.length, 3)
+    // Those who pass it on have the same bounds, and leave it as it is.
+    assert.deepEqual(
+      spoken((say) => lines.map(say)),
+      lines,
+    )
   })
 })

@@ -50,20 +50,22 @@ export function boundedLog(
   }
 }
 
-/** With data that is JSON for sure. */
-function withinCharacters({ level, message, data }: LogLine, most: number, blank: Blank): LogLine {
+/** With data that is JSON for sure. What was cut before is left as it is. */
+export function withinCharacters({ level, message, data }: LogLine, most: number, blank: Blank): LogLine {
   const line: LogLine = { level, message: cutTo(String(message), most, blank) }
   if (data === undefined) return line
+  if (typeof data === 'string') return { ...line, data: cutTo(data, most, blank) }
   const json = jsonOf(data)
   if (json === undefined) return line
   const isText = json.length > most || shapeProblem(json, DATA_SHAPE) !== undefined
   return { ...line, data: isText ? cutTo(json, most, blank) : (JSON.parse(json) as unknown) }
 }
 
-/** `missing` is what was cut off before. */
+/** `missing` is what was cut off before. With the words that say so it is no longer than it may be. */
 export function cutTo(text: string, most: number, blank: Blank, missing = 0): string {
   if (text.length <= most && missing === 0) return text
-  const kept = Math.min(most, text.length)
+  const words = `… (${text.length + missing} more)`
+  const kept = Math.min(Math.max(0, most - words.length), text.length)
   return `${blank.cut(text, kept)}… (${text.length - kept + missing} more)`
 }
 
