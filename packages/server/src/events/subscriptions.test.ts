@@ -37,7 +37,13 @@ describe('a subscription', () => {
 
   it('to pushes hears every ref, and nothing but pushes', () => {
     hears({ push: {} }, [main, tag, push('refs/notes/commits')], [event('git.branch.created', 'main')])
-    hears({ push: { branches: [], paths: [] } }, [main, tag], [event('repo.updated')])
+  })
+
+  it('to pushes of no branch, or no path, hears none', () => {
+    const many = { ...main, payload: { refs: [], refsTruncated: true } }
+    hears({ push: { branches: [] } }, [], [main, tag, many])
+    hears({ push: { branches: ['main'], paths: [] } }, [], [main, tag, many])
+    hears({ push: { branches: [] }, event: { types: ['repo.updated'] } }, [event('repo.updated')], [main])
   })
 
   it('with branches hears those branches, and no tag', () => {
@@ -68,14 +74,17 @@ describe('a subscription', () => {
     hears({ push: { branches: ['main'], paths: ['*.md'] } }, [main], [push('refs/heads/dev'), tag])
   })
 
-  it('with paths hears what it cannot rule out, and not that a branch is gone', () => {
+  it('with paths hears what it cannot rule out, and not that a branch is gone or there is a tag', () => {
     hears(
       { push: { paths: ['nowhere'] } },
       [
         push('refs/heads/main', { pathsTruncated: true }),
         push('refs/heads/main', { paths: undefined, pathsTruncated: undefined }),
       ],
-      [push('refs/heads/main', { deleted: true, paths: undefined })],
+      [
+        push('refs/heads/main', { deleted: true, paths: undefined }),
+        push('refs/tags/v1', { created: true, paths: undefined, pathsTruncated: undefined }),
+      ],
     )
   })
 
@@ -132,6 +141,8 @@ describe('a subscription', () => {
     // Of none of them the paths are known, but one that went changed none.
     hears({ push: { branches: ['dev'], paths: ['src/**'] } }, [], [moved])
     hears({ push: { branches: ['release/*'], paths: ['src/**'] } }, [moved], [])
+    const tags = many('git.push', [{ ref: 'refs/tags/v1', before: null, after: 'a' }])
+    hears({ push: { paths: ['**'] } }, [moved], [tags])
     const created = many('git.branch.created', [{ ref: 'refs/heads/release/1', oid: 'a' }])
     hears({ event: { types: ['git.branch.*'], subject: 'release/*' } }, [created], [moved])
     hears({ event: { types: ['git.*'], subject: 'refs/heads/*' } }, [moved], [created])

@@ -71,23 +71,26 @@ const never = () => false
 const always = () => true
 
 function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Listens {
-  const isBranch = branches?.length ? globs(branches) : undefined
-  const isPath = paths?.length ? globs(paths) : undefined
+  // Nothing is in a list of nothing.
+  if (branches?.length === 0 || paths?.length === 0) return never
+  const isBranch = branches && globs(branches)
+  const isPath = paths && globs(paths)
   return ({ type, payload }, effort) => {
     if (type !== 'git.push') return false
     const isHeard = (ref: string) =>
       !isBranch || (ref.startsWith(BRANCHES) && isBranch(ref.slice(BRANCHES.length), effort))
     const many = manyIn(payload)
-    // Of none of them the paths are known.
+    // Only branches change paths, and of none of these they are known. One that goes changes none.
+    const mayChange = (ref: string, isGone: boolean) => !isPath || (ref.startsWith(BRANCHES) && !isGone)
     if (many)
       return (
-        many.refsTruncated || many.refs.some(({ ref, after }) => (after !== null || !isPath) && isHeard(ref))
+        many.refsTruncated ||
+        many.refs.some(({ ref, after }) => mayChange(ref, after === null) && isHeard(ref))
       )
     const push = payload as PushPayload
-    if (!isHeard(push.ref)) return false
+    if (!isHeard(push.ref) || !mayChange(push.ref, push.deleted === true)) return false
     if (!isPath) return true
-    // A branch that goes changes no file. Where not all paths are known, one too many is better than one too few.
-    if (push.deleted) return false
+    // Where not all paths are known, one too many is better than one too few.
     return !push.paths || push.pathsTruncated === true || push.paths.some((path) => isPath(path, effort))
   }
 }
