@@ -96,6 +96,17 @@ describe('fetch', () => {
     assert.deepEqual(await response.json(), { ok: true })
   })
 
+  it('asks to be told of a redirect as an error, which is the one that Fetch throws', async () => {
+    const ctx = context(['net:a.example'], async (_method, [request]) => {
+      const { redirect } = request as WireRequest
+      throw Object.assign(new Error(`fetch failed: ${redirect}`), { code: 'FETCH_FAILED', data: null })
+    })
+    await assert.rejects(
+      async () => ctx.fetch?.('https://a.example/', { redirect: 'error' }),
+      (error) => error instanceof TypeError && error.message === 'fetch failed: error',
+    )
+  })
+
   it('gives no body where there is none, and stops waiting when told to', async () => {
     const empty = context(['net:a.example'], async () => ({ ...answer, status: 204, body: '' }))
     assert.equal((await empty.fetch?.('https://a.example/'))?.body, null)

@@ -27,7 +27,9 @@ const WITHOUT_BODY = [204, 205, 304]
 export const fetchThrough =
   (call: Call): typeof fetch =>
   async (input, init) => {
-    const request = new Request(input, init)
+    // Workerd makes no request that is to fail when it is redirected, and nothing is sent by this one.
+    const isStrict = init?.redirect === 'error'
+    const request = new Request(input, isStrict ? { ...init, redirect: 'manual' } : init)
     request.signal?.throwIfAborted()
     const body = request.body && new Uint8Array(await request.arrayBuffer())
     const wire: WireRequest = {
@@ -35,15 +37,21 @@ export const fetchThrough =
       method: request.method,
       headers: [...request.headers],
       ...(body && { body: body.toBase64() }),
-      redirect: request.redirect,
+      redirect: isStrict ? 'error' : request.redirect,
     }
-    const answer = (await unlessAborted(request.signal, call('fetch', [wire]))) as WireResponse
+    const answer = (await unlessAborted(request.signal, call('fetch', [wire]).catch(failed))) as WireResponse
     const bytes = answer.body === undefined ? null : Uint8Array.fromBase64(answer.body)
     const response = new Response(WITHOUT_BODY.includes(answer.status) ? null : bytes, answer)
     for (const key of ['url', 'redirected'] as const)
       Object.defineProperty(response, key, { value: answer[key] })
     return response
   }
+
+/** What the network does is told as Fetch tells it. */
+function failed(thrown: unknown): never {
+  if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'FETCH_FAILED')) throw thrown
+  throw Object.assign(new TypeError(thrown.message), { code: thrown.code, data: null })
+}
 
 /** The host goes on until its own bounds end it: nobody waits for that. */
 function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {

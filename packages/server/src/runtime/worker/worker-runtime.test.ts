@@ -166,6 +166,20 @@ describe('a module in the worker runtime', () => {
     assert.equal(before.kind, 'not begun')
   })
 
+  it('asks for what is not to be redirected', async () => {
+    const asked = await run(
+      `export default async (_, { fetch }) => (await fetch('https://a.example/', { redirect: 'error' })).status`,
+      {
+        capabilities: ['net:a.example'],
+        call: async (_method, [wire]) => ({
+          status: (wire as { redirect: string }).redirect === 'error' ? 200 : 500,
+          ...{ statusText: '', headers: [], url: 'https://a.example/', redirected: false },
+        }),
+      },
+    )
+    assert.deepEqual(asked.kind === 'returned' && asked.output, 200)
+  })
+
   it('has bounds on what goes in, comes out, and is said', async () => {
     const long = await run('export default (input) => input.text.length', {
       input: { text: 'x'.repeat(10_000) },
