@@ -156,6 +156,31 @@ onEachDatabase('daemons', (create) => {
     )
   })
 
+  it('are let be until their next tick when somebody cancels a wake', async () => {
+    const hears = {
+      declares: { daemon: { scheduleIntervalMinutes: 60, onEventTypes: ['x.y'] } },
+      does: `await Promise.race([(globalThis as any).atDaemonGate('let'),
+        new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))])`,
+    }
+    await world.repo('let', { emits: EMITS, hears })
+    const { nextWakeAt } = await daemonOf('let')
+    await emit('let', [1])
+    await settled('let', 'dispatched')
+    await world.ok('runs/cancel', { id: (await daemonOf('let')).lastWakeDetail })
+    await settled('let', 'cancelled')
+    const daemon = await daemonOf('let')
+    assert.deepEqual(
+      [daemon.failures, daemon.status, daemon.lastRun?.status, daemon.pendingEventCount, daemon.nextWakeAt],
+      [0, 'active', 'cancelled', 1, nextWakeAt],
+    )
+    await emit('let', [2])
+    assert.equal((await daemonOf('let')).nextWakeAt, nextWakeAt)
+    gateOf('let').resolve()
+    await pass(60 * MINUTE)
+    await settled('let', 'succeeded')
+    assert.equal((await daemonOf('let')).pendingEventCount, 0)
+  })
+
   it('get the events of a wake that failed again, and are quarantined when that goes on', async () => {
     const does = `${FAILS}; return 'well'`
     const hears = { declares: { daemon: { scheduleIntervalMinutes: 1440, onEventTypes: ['x.y'] } }, does }

@@ -47,6 +47,15 @@ export function afterFailure(
   return { retry_at: null, quarantined_until: now + quarantineMs }
 }
 
+/** What follows a wake that somebody cancelled, who does not want it back at once: what it was told of has time. */
+export const afterCancel = (
+  daemon: Pick<DaemonRow, 'tick_at' | 'interval_minutes' | 'pending_count'>,
+  now: number,
+): Pick<DaemonRow, 'quarantined_until' | 'retry_at'> => ({
+  retry_at: daemon.pending_count > 0 ? tickAfter(daemon, now) : null,
+  quarantined_until: null,
+})
+
 export const retryAfterRefusal = (reason: string, now: number): number =>
   now + (reason === 'queue_full' ? MINUTE_MS : REFUSED_MS)
 

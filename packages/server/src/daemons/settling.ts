@@ -4,7 +4,7 @@ import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Waking } from '../runs/waking.ts'
 import type { Tx } from '../schema.ts'
-import { afterFailure, dueAfter } from './scheduling.ts'
+import { afterCancel, afterFailure, dueAfter } from './scheduling.ts'
 import * as store from './store.ts'
 
 const ENDINGS = ['succeeded', 'failed', 'cancelled'] as const
@@ -40,7 +40,11 @@ export function createSettling({ clock, waking }: { clock: Clock; waking: Pick<W
     const now = clock()
     const { error } = (event.payload ?? {}) as { error?: string }
     const isDone = status === 'succeeded'
-    const failures = isDone ? 0 : daemon.failures + 1
+    const failures = isDone ? 0 : daemon.failures + Number(status === 'failed')
+    const next = () => {
+      if (isDone) return { ...acknowledged(daemon, now), retry_at: null, quarantined_until: null }
+      return status === 'failed' ? afterFailure(failures, now) : afterCancel(daemon, now)
+    }
     const change = {
       run_id: null,
       failures,
@@ -49,13 +53,11 @@ export function createSettling({ clock, waking }: { clock: Clock; waking: Pick<W
       last_run_id: event.subject ?? null,
       last_run_status: status,
       last_run_ended_at: await waking.findEnd(tx, event.subject ?? ''),
-      last_wake_outcome: isDone ? ('succeeded' as const) : ('failed' as const),
+      last_wake_outcome: status,
       last_wake_detail: isDone
         ? (event.subject ?? null)
         : (error ?? 'The run was cancelled').slice(0, MAX_DETAIL),
-      ...(isDone
-        ? { ...acknowledged(daemon, now), retry_at: null, quarantined_until: null }
-        : afterFailure(failures, now)),
+      ...next(),
       set_at: now,
     }
     await store.updateDaemon(tx, daemon.id, { ...change, due_at: dueAfter({ ...daemon, ...change }, now) })

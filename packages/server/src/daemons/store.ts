@@ -11,6 +11,7 @@ export type WakeOutcome =
   | 'dispatched'
   | 'succeeded'
   | 'failed'
+  | 'cancelled'
   | 'skipped_running'
   | 'skipped_quarantined'
   | 'rejected'
