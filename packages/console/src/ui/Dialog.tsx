@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { Button } from './Button.tsx'
 import styles from './Dialog.module.css'
 
@@ -13,18 +13,30 @@ interface DialogProps {
   wide?: boolean
 }
 
+const Holding = createContext<(isHeld: boolean) => void>(() => {})
+
+/** Keeps the dialog around it open: neither Escape nor a click beside it closes it, and it has no ×. */
+export function useHeldOpen(isHeld: boolean): void {
+  const hold = useContext(Holding)
+  useEffect(() => {
+    hold(isHeld)
+    return () => hold(false)
+  }, [hold, isHeld])
+}
+
 export function Dialog({ open, onClose, title, about, children, wide }: DialogProps) {
+  const [isHeld, setHeld] = useState(false)
   return (
-    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && !isHeld && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.veil} />
         <Base.Popup className={wide ? `${styles.dialog} ${styles.wide}` : styles.dialog}>
           <header className={styles.head}>
             <Base.Title className={styles.title}>{title}</Base.Title>
-            <Base.Close render={<Button kind="quiet" small icon="close" aria-label="Close" />} />
+            {!isHeld && <Base.Close render={<Button kind="quiet" small icon="close" aria-label="Close" />} />}
           </header>
           {about && <Base.Description className={styles.about}>{about}</Base.Description>}
-          {children}
+          <Holding value={setHeld}>{children}</Holding>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

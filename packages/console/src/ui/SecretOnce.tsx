@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
+import { useHeldOpen } from './Dialog.tsx'
 import { Checkbox } from './Field.tsx'
 import styles from './SecretOnce.module.css'
 
@@ -13,9 +14,10 @@ interface SecretOnceProps {
   onStored: () => void
 }
 
-/** A secret, which is shown this one time. */
+/** A secret, which is shown this one time: a dialog that shows it stays until it is stored. */
 export function SecretOnce({ label, secret, children, onStored }: SecretOnceProps) {
   const [stored, setStored] = useState(false)
+  useHeldOpen(!stored)
   return (
     <section className={styles.frame} aria-label={label}>
       <p>
