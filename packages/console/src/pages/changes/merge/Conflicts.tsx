@@ -1,4 +1,3 @@
-import { useRepo } from '../../../shell/places.ts'
 import { Command } from '../../../ui/Code.tsx'
 import styles from './Merge.module.css'
 import type { Preview } from './MergePanel.tsx'
@@ -15,9 +14,12 @@ const KINDS: Record<string, string> = {
   binary: 'both changed it, and it has no lines',
 }
 
+/** Branches may be called what a shell would act upon. */
+const inShell = (text: string): string =>
+  /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
 /** What conflicts, and how to go on. */
 export function Conflicts({ preview, base, head }: { preview: Preview; base: string; head: string }) {
-  const { repo } = useRepo()
   return (
     <div className={styles.conflicts}>
       <ul aria-label="Conflicts">
@@ -31,14 +33,16 @@ export function Conflicts({ preview, base, head }: { preview: Preview; base: str
       {preview.conflictsTruncated && <p>There are more than are listed.</p>}
       <details>
         <summary>Settle it on your machine</summary>
+        <p>In a clone of this repository:</p>
         <Command>
           {[
-            `git fetch ${repo.remote ?? 'origin'} ${base} ${head}`,
-            `git switch ${head}`,
-            `git merge ${base}`,
+            'git fetch origin',
+            `git switch ${inShell(head)}`,
+            `git merge --ff-only ${inShell(`origin/${head}`)}`,
+            `git merge ${inShell(`origin/${base}`)}`,
             '# settle what conflicts, then',
-            'git add --all && git commit',
-            `git push ${repo.remote ?? 'origin'} ${head}`,
+            'git add --all && git commit --no-edit',
+            `git push origin ${inShell(head)}`,
           ].join('\n')}
         </Command>
       </details>
