@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Person } from '@trellis/server/testing'
+import { type Client, createClient, createSandbox } from '../../git/harness.ts'
 import { noBrowserHere, useConsole } from '../browser.ts'
 
 /**
@@ -162,9 +165,49 @@ describe('changes in the console', { skip: noBrowserHere, timeout: 300_000 }, ()
       await page.getByRole('heading', { name: 'There is no “nowhere” here' }).waitFor()
       await go(`/${ana.slug}/widgets/commit/${'1'.repeat(40)}`)
       await page.getByRole('heading', { name: 'There is no such commit' }).waitFor()
+      await go(`/${ana.slug}/widgets/commit/${first.slice(0, 7)}`)
+      await page.getByRole('heading', { name: 'This is only a part of an id' }).waitFor()
       await go(`/${ana.slug}/widgets/compare/${first}...main`)
       await merge.getByText(`is no branch, so nothing can be merged into it`).waitFor()
     }))
+
+  it('gives commands that settle it, in a clone that knows nothing of the branch or has it as it was', async () => {
+    const sandbox = createSandbox()
+    try {
+      const [without, behind] = await Promise.all(
+        ['without', 'behind'].map(async (name) => {
+          const client = createClient(sandbox.path(name), { token: ana.token })
+          await client.run('clone', '-q', `${app.url}/git/${ana.slug}/widgets.git`, '.')
+          return client
+        }),
+      )
+      assert.ok(without && behind)
+      await behind.run('switch', '-q', 'conflicting')
+      const { oid: tip } = await app.client(ana.token).git.commits.create({
+        ...{ name: 'widgets', branch: 'conflicting', message: 'Go on' },
+        changes: [{ op: 'put', path: 'more.txt', content: 'more\n' }],
+      })
+      const shown = await visit({ as: ana }, async ({ page, go }) => {
+        await go(`/${ana.slug}/widgets/compare/rival...conflicting`)
+        await page.getByText('Settle it on your machine').click()
+        return page.getByText('git fetch origin').innerText()
+      })
+      const [until = '', then = ''] = shown.split(/^#.*$/m)
+      const paste = (client: Client, lines: string) => client.feedRaw(lines, '-c', 'alias.paste=!sh', 'paste')
+      for (const client of [behind, without]) {
+        await paste(client, until)
+        assert.equal(await client.rev('HEAD'), tip)
+        assert.equal(await client.rev('MERGE_HEAD'), await client.rev('origin/rival'))
+      }
+      writeFileSync(join(without.dir, 'src/code.ts'), 'export {}\n')
+      const { code, stderr } = await paste(without, then)
+      assert.equal(code, 0, stderr.toString())
+      const preview = { name: 'widgets', branch: 'rival', from: 'conflicting' }
+      assert.equal((await app.client(ana.token).git.mergePreview(preview)).outcome, 'fast-forward')
+    } finally {
+      sandbox.remove()
+    }
+  })
 
   it(`stays smooth in a diff of ${LARGE} lines`, () =>
     visit({ as: ana }, async ({ page, go }) => {

@@ -1,12 +1,14 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useAction } from '../../../api/queries.ts'
 import { useRepo } from '../../../shell/places.ts'
 import { Confirm } from '../../../ui/Confirm.tsx'
+import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
 import { DialogForm } from '../../../ui/DialogForm.tsx'
 import { Field, TextField } from '../../../ui/Field.tsx'
 import { RefInput } from '../RefInput.tsx'
 import type { Branch } from './BranchesPage.tsx'
+import styles from './Refs.module.css'
 
 const CHANGES = ['git/branches/', 'git/refs/', 'repos/overview', 'events/']
 
@@ -59,8 +61,14 @@ export function DeleteBranch({ branch, onClose }: { branch: Branch; onClose: () 
   )
 }
 
-function whatGoes({ ahead, oid }: Branch, defaultBranch: string): string {
+function whatGoes({ ahead, oid }: Branch, defaultBranch: string): ReactNode {
   if (ahead === 0) return `${defaultBranch} has everything of it: nothing is lost.`
   const commits = ahead === null ? 'commits' : `${ahead} ${ahead === 1 ? 'commit' : 'commits'}`
-  return `It has ${commits} that ${defaultBranch} does not have. Its last one is ${oid.slice(0, 7)}: with that, it can be made again for a while.`
+  return (
+    <>
+      It has {commits} that {defaultBranch} does not have. With the id of its last one it can be made again
+      for a while: <code className={styles.oid}>{oid}</code>{' '}
+      <CopyButton text={oid} label="Copy the id" bare />
+    </>
+  )
 }
