@@ -2,6 +2,7 @@ import { createRootRouteWithContext, createRoute } from '@tanstack/react-router'
 import { isApiError } from '../api/errors.ts'
 import { queryClient } from '../api/queries.ts'
 import { organizationsQuery, personQuery, selfQuery } from '../api/session.ts'
+import { goToSignIn } from '../api/sign-in.ts'
 import { OrgLayout, RepoLayout } from '../shell/Layouts.tsx'
 import { orgQuery, repoQuery } from '../shell/places.ts'
 import { Shell } from '../shell/Shell.tsx'
@@ -9,7 +10,11 @@ import { Shell } from '../shell/Shell.tsx'
 // What pages are below. To the router an organization is at /o/{org} and its own pages at /o/{org}/~; people see other
 // addresses (shell/rewrite.ts).
 
-export const root = createRootRouteWithContext()({ component: Shell, loader: loadShell })
+export const root = createRootRouteWithContext()({
+  component: Shell,
+  beforeLoad: knowPerson,
+  loader: loadShell,
+})
 
 // /{org}/…
 export const org = createRoute({ getParentRoute: () => root, path: '/o/$org' })
@@ -30,9 +35,16 @@ export const repo = createRoute({
   loader: ({ params }) => queryClient.ensureQueryData(repoQuery(params.org, params.repo)),
 })
 
-/** What the bar above every page shows. Whoever is not signed in is on the way to where they can. */
+/** Asked before anything else: whoever is not signed in goes to where they can be, and nothing is refused on the way. */
+async function knowPerson(): Promise<void> {
+  if (await queryClient.ensureQueryData(personQuery)) return
+  goToSignIn()
+  await new Promise(() => {})
+}
+
+/** What the bar above every page shows. A session may have ended since it was known. */
 async function loadShell(): Promise<void> {
-  const known = [selfQuery(), personQuery, organizationsQuery].map((options) =>
+  const known = [selfQuery(), organizationsQuery].map((options) =>
     queryClient.ensureQueryData(options as never),
   )
   await Promise.all(known).catch((error) => {
