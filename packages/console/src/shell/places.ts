@@ -5,7 +5,10 @@ import { trellis } from '../api/client.ts'
 import { query } from '../api/queries.ts'
 import { organizationsQuery, selfQuery } from '../api/session.ts'
 
-/** The organization that is acted in: that of the address, the last one, or the person's own. */
+/**
+ * The organization that is acted in: that of the address, or the last one. Whoever comes for the first time begins at
+ * home, or, where they have nothing there, with those who invited them.
+ */
 export function useActingOrg(): string {
   const { org } = useParams({ strict: false })
   const { data: self } = useSuspenseQuery(selfQuery())
@@ -13,7 +16,11 @@ export function useActingOrg(): string {
   if (org) return org
   const last = rememberedOrganization()
   // It may be gone, or somebody else's who signed in here.
-  return all.items.find(({ slug }) => slug === last)?.slug ?? self.organization.slug
+  const known = all.items.find(({ slug }) => slug === last)
+  if (known) return known.slug
+  const own = self.organization.slug
+  const inUse = all.items.filter(({ repoCount }) => repoCount > 0)
+  return (inUse.find(({ slug }) => slug === own) ?? inUse[0])?.slug ?? own
 }
 
 export const orgQuery = (org: string) => query(org, (api) => api.orgs.get, { orgSlug: org })
