@@ -57,11 +57,11 @@ const WORDS: Record<string, Say> = {
   'org.created': (slug) => `Created organization ${slug}`,
   'org.updated': (slug, { frozen }) => `Changed organization ${slug}${frozen ? ', which is frozen' : ''}`,
   'org.deleted': (slug) => `Deleted organization ${slug}`,
-  'member.added': (_, { role }) => `Added a member${role ? ` as ${role}` : ''}`,
-  'member.role.changed': (_, { from, to }) => `Changed the role of a member from ${from} to ${to}`,
-  'member.removed': () => 'Removed a member',
-  'invitation.created': (_, { role }) => `Invited somebody${role ? ` as ${role}` : ''}`,
-  'invitation.cancelled': () => 'Took an invitation back',
+  'member.added': (who, { role }) => `Added ${who}${role ? ` as ${role}` : ''}`,
+  'member.role.changed': (who, { from, to }) => `Changed the role of ${who} from ${from} to ${to}`,
+  'member.removed': (who) => `Removed ${who}`,
+  'invitation.created': (email, { role }) => `Invited ${email}${role ? ` as ${role}` : ''}`,
+  'invitation.cancelled': (email) => `Took the invitation of ${email} back`,
   'agent.registered': (_, { name }) => `Registered agent${name ? ` ${name}` : ''}`,
   'agent.claimed': (_, { name }) => `Claimed agent${name ? ` ${name}` : ''}`,
   'agent.revoked': (_, { name }) => `Revoked agent${name ? ` ${name}` : ''}`,
@@ -81,9 +81,19 @@ const TRIGGERS: Record<string, string> = {
   schedule: ' on schedule',
 }
 
-export function inWords({ type, subject = '', payload }: LogEvent): string {
+/** An event in a sentence. Of members it has the id alone: `nameOf` knows what they are called. */
+export function inWords(
+  { type, subject = '', payload }: LogEvent,
+  nameOf?: (actor: LogEvent['actor']) => string,
+): string {
   const told = typeof payload === 'object' && payload !== null ? (payload as Payload) : {}
-  return WORDS[type]?.(subject, told) ?? (subject ? `${type} ${shortRef(subject)}` : type)
+  const about = type.startsWith('member.') ? memberName(subject, nameOf) : subject
+  return WORDS[type]?.(about, told) ?? (subject ? `${type} ${shortRef(subject)}` : type)
+}
+
+const memberName = (id: string, nameOf = actorName): string => {
+  const name = nameOf({ kind: 'user', id })
+  return name === actorName({ kind: 'user', id }) ? 'a member' : name
 }
 
 function pushed(subject: string, { refs, created, deleted, forced, commitCount }: Payload): string {

@@ -19,12 +19,12 @@ interface EventRowProps {
 }
 
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 /** An event in a sentence; all of it when it is opened. */
 export function EventRow({ event, org, repo, nameOf, onOnly, opened = false }: EventRowProps) {
   const [isOpen, setOpen] = useState(opened)
-  const words = inWords(event)
+  const words = inWords(event, nameOf)
   const about = aboutOf(event, org, repo)
   const who = nameOf(event.actor)
   return (

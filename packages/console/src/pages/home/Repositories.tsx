@@ -14,10 +14,12 @@ import { TimeAgo } from '../../ui/TimeAgo.tsx'
 import styles from './Home.module.css'
 import { NoRepositories } from './NoRepositories.tsx'
 
+export const listed = { limit: 100 }
+
 /** All repositories of an organization by name, as far as they have been read. */
 export function Repositories({ org }: { org: string }) {
   const [wanted, setWanted] = useState('')
-  const list = useList(org, (api) => api.repos.list, { limit: 100 })
+  const list = useList(org, (api) => api.repos.list, listed)
   const found = list.items.filter(({ name }) => name.includes(wanted.toLowerCase()))
   // What is looked for may be further on.
   const readsOn = wanted !== '' && found.length < 20 && list.hasMore && !list.isReading
