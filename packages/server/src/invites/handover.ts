@@ -22,7 +22,7 @@ export function promptFor({
   url: string
   expiresAt: string
 }): string {
-  const may = scope === 'write' ? 'read it and push to it' : 'read it, but not push to it'
+  const may = scope === 'write' ? 'you may read it and push to it' : 'you may read it; you may not push to it'
   const steps = [
     `Clone it: git clone ${url} ${repo}`,
     `Work inside the directory ${repo}.`,
@@ -35,7 +35,7 @@ export function promptFor({
       : []),
   ]
   return [
-    `You have been given access to the git repository "${repo}". You may ${may} until ${expiresAt} (UTC).`,
+    `You have been given access to the git repository "${repo}". Until ${expiresAt} (UTC) ${may}.`,
     'The URL below contains a secret: use it with git only, and do not print, commit or share it.',
     '',
     ...steps.map((step, i) => `${i + 1}. ${step}`),

@@ -184,7 +184,7 @@ onEachDatabase('invites', (create) => {
         await app.call('git/branches/create', { name: 'shared', branch: 'x' }, { token }),
         'scope_missing',
       )
-      assert.match(prompt, /not push/)
+      assert.match(prompt, /Until .* you may read it; you may not push to it\./)
     })
   })
 
