@@ -19,6 +19,13 @@ export const ServerUser = z.object({
 
 /** For whoever owns the server: the account of its first start, in a session. */
 export const admin = {
+  self: operation('/admin/self', {
+    summary: 'Tell whether the caller owns the server',
+    tag,
+    admission: 'session',
+  })
+    .input(z.object({}).optional())
+    .output(z.object({ owner: z.boolean().describe('The owner of its first start: may read the rest.') })),
   overview: operation('/admin/overview', {
     summary: 'Read how the server is: for the owner of its first start',
     tag,

@@ -49,7 +49,7 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
       await page.getByRole('heading', { name: 'Repositories', exact: true }).waitFor()
       await page.getByRole('button', { name: 'Your account' }).click()
       await page.getByText('olga@example.com').waitFor()
-      await page.goto(`${app.url}/admin`)
+      await page.getByRole('menuitem', { name: 'This server' }).click()
       await page.getByText('Nothing stands in the way of its work').waitFor()
       await page.getByRole('row', { name: /ana@example.com/ }).waitFor()
       await page.getByText(/^SQLite, /).waitFor()
@@ -57,10 +57,12 @@ describe('arriving, and one’s own account', { skip: noBrowserHere, timeout: 30
 
   it('shows how the server is to nobody but its owner', () =>
     visit({ as: ana, expects: [403] }, async ({ page, go }) => {
-      await go('/account')
-      await page.getByRole('link', { name: /how it is/ }).click()
+      await go('/admin')
       await page.getByRole('heading', { name: 'This is not yours to see' }).waitFor()
       assert.equal(await page.getByRole('table').count(), 0)
+      await page.getByRole('button', { name: 'Your account' }).click()
+      await page.getByRole('menuitem', { name: 'Keys' }).waitFor()
+      assert.equal(await page.getByRole('menuitem', { name: 'This server' }).count(), 0)
     }))
 
   it('shows who one is, takes another name, and keeps a theme across the border to the server’s pages', () =>

@@ -8,6 +8,14 @@ export const selfQuery = (org?: string) => query(org, (api) => api.credentials.s
 /** All organizations the person can act in, as far as a menu shows them. */
 export const organizationsQuery = query(undefined, (api) => api.orgs.list, { limit: 100 })
 
+/** Whether the server is theirs. It stays so. */
+export const ownsServerQuery = {
+  ...query(undefined, (api) => api.admin.self, {}),
+  staleTime: Number.POSITIVE_INFINITY,
+  // A page is there without what only the owner sees.
+  throwOnError: false,
+}
+
 interface Person {
   id: string
   name: string

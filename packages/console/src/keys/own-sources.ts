@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { useParams, useRouter } from '@tanstack/react-router'
 import { query, queryClient } from '../api/queries.ts'
+import { ownsServerQuery } from '../api/session.ts'
 import { useActingOrg, useTabs } from '../shell/places.ts'
 import { best, type Found, type Source } from './sources.ts'
 
@@ -8,10 +10,13 @@ const MOST_FOUND = 8
 /** Of their names. */
 const MOST_LETTERS = 64
 
+const THIS_SERVER: Found = { id: 'page-admin', label: 'This server', icon: 'settings', go: '/admin' }
+
 /** What can be found from everywhere: pages of where one is, and repositories. */
 export function useOwnSources(): Source[] {
   const router = useRouter()
   const { repo } = useParams({ strict: false })
+  const { data: server } = useQuery(ownsServerQuery)
   const org = useActingOrg()
   const tabs = useTabs(repo ? '/o/$org/$repo' : '/o/$org')
   const pages: Found[] = tabs.map(({ to, label }) => ({
@@ -27,11 +32,20 @@ export function useOwnSources(): Source[] {
     { id: 'page-keys', label: 'Keys', icon: 'key', go: '/account/keys' },
     { id: 'page-new', label: 'New repository', icon: 'plus', go: '/new' },
     { id: 'page-new-org', label: 'New organization', icon: 'plus', go: '/organizations/new' },
-    { id: 'page-admin', label: 'This server', icon: 'settings', go: '/admin' },
+    ...(server?.owner ? [THIS_SERVER] : []),
   ]
+  const searchFor = (q: string): Found => ({
+    id: 'search-code',
+    label: `Search the code for “${q}”`,
+    icon: 'search',
+    go: () =>
+      void router.navigate({ to: '/o/$org/$repo/search', params: { org, repo } as never, search: { q } }),
+  })
   return [
     { name: 'Repositories', find: (text) => findRepositories(org, text) },
     { name: 'Pages', find: (text) => best(text, [...pages, ...elsewhere]) },
+    // The last: whoever means a name finds it above.
+    { name: 'Code', find: (text) => (repo && text ? [searchFor(text)] : []) },
   ]
 }
 

@@ -1,6 +1,6 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useAction } from '../api/queries.ts'
-import { organizationsQuery, personQuery, signOut } from '../api/session.ts'
+import { organizationsQuery, ownsServerQuery, personQuery, signOut } from '../api/session.ts'
 import { Button } from '../ui/Button.tsx'
 import { Menu, MenuAnchor, MenuChoice, MenuHead, MenuItem, MenuLine, MenuLink } from '../ui/Menu.tsx'
 import { chooseTheme, THEMES, useTheme } from './theme.ts'
@@ -30,6 +30,7 @@ export function OrgSwitcher({ org }: { org: string }) {
 
 export function AccountMenu({ onHelp }: { onHelp: () => void }) {
   const { data: person } = useSuspenseQuery(personQuery)
+  const { data: server } = useQuery(ownsServerQuery)
   const theme = useTheme()
   const leave = useAction(signOut)
   return (
@@ -53,6 +54,11 @@ export function AccountMenu({ onHelp }: { onHelp: () => void }) {
       <MenuAnchor href="/account/security" icon="lock">
         Sign-in and security
       </MenuAnchor>
+      {server?.owner && (
+        <MenuLink to="/admin" icon="settings">
+          This server
+        </MenuLink>
+      )}
       <MenuLine />
       <MenuChoice label="Theme" value={theme} options={THEMES} onChoose={chooseTheme} />
       <MenuLine />

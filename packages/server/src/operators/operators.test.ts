@@ -63,6 +63,11 @@ onEachDatabase('what the owner of the server sees', (create) => {
 
   it('is for nobody else, and for no key of theirs', async () => {
     const stranger = await app.signUp('stranger')
+    const owns = (token: string) => app.client(token).admin.self()
+    assert.deepEqual(await Promise.all([session, stranger.token].map(owns)), [
+      { owner: true },
+      { owner: false },
+    ])
     const { secret } = await app.client(session).keys.create({ name: 'all', scopes: ['*', 'account'] })
     for (const [token, reason] of [
       [stranger.token, 'insufficient_role'],

@@ -44,6 +44,8 @@ export function createOperatorsService(deps: OperatorsDeps) {
   }
 
   return {
+    self: async ({ actor }: Caller) => ({ owner: await people.isFirstOwner(actor.id) }),
+
     async overview(caller: Caller) {
       await requireFirstOwner(caller)
       return {

@@ -1,5 +1,4 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { queryClient, useAction } from '../../api/queries.ts'
 import { personQuery, updatePerson } from '../../api/session.ts'
@@ -62,11 +61,6 @@ export function AccountPage() {
         </div>
       </Section>
       <OwnInvitations />
-      <Section title="This server">
-        <p>
-          If you own it: <Link to="/admin">how it is, and who has an account</Link>.
-        </p>
-      </Section>
     </Page>
   )
 }

@@ -209,6 +209,7 @@ export const rows: Record<string, Row> = {
     gives: '404 WEBHOOK_DELIVERY_NOT_FOUND',
   },
   // For the owner of the first start, who is none of these.
+  '/admin/self': { input: () => ({}) },
   '/admin/overview': { input: () => ({}), gives: '403 FORBIDDEN insufficient_role' },
   '/admin/users/list': { input: () => ({}), gives: '403 FORBIDDEN insufficient_role' },
   '/webhooks/deliveries/list': { input: () => ({ name: 'target' }) },
