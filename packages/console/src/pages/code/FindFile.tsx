@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { useShortcut } from '../../keys/shortcuts.ts'
-import { Button } from '../../ui/Button.tsx'
+import { Button, LinkButton } from '../../ui/Button.tsx'
 import { counted } from '../../ui/counted.ts'
 import frame from '../../ui/Dialog.module.css'
 import { Icon } from '../../ui/Icon.tsx'
@@ -29,12 +29,23 @@ export function FindFile({ at }: FindFileProps) {
   })
   return (
     <>
-      <Button icon="search" onClick={() => setOpen(true)}>
+      <Button icon="file" onClick={() => setOpen(true)}>
         Find file
         <span className={styles.key} aria-hidden="true">
           <Kbd keys="t" />
         </span>
       </Button>
+      <LinkButton
+        icon="search"
+        to="/o/$org/$repo/search"
+        params={{ org: at.org, repo: at.name }}
+        search={{ ref: at.ref }}
+      >
+        Search code
+        <span className={styles.key} aria-hidden="true">
+          <Kbd keys="/" />
+        </span>
+      </LinkButton>
       {open && (
         <Base.Root open onOpenChange={setOpen}>
           <Base.Portal>
