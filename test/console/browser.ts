@@ -92,6 +92,10 @@ export const press = (page: Page, key: string, shown: Locator): Promise<void> =>
     return shown.isVisible()
   })
 
+/** How far what is in an element reaches beyond it: `locator.evaluate(spill)`. */
+export const spill = (element: { scrollWidth: number; clientWidth: number }): number =>
+  element.scrollWidth - element.clientWidth
+
 async function go(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('heading').first().waitFor()

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type { Person } from '@trellis/server/testing'
-import { noBrowserHere, useConsole } from './browser.ts'
+import { noBrowserHere, spill, useConsole } from './browser.ts'
 
 const DIST = resolve(import.meta.dirname, '../../packages/console/dist')
 /** Of compressed JavaScript, to see the first page. */
@@ -19,7 +19,7 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
   })
 
   it('sends whoever is not signed in to do that, and back', () =>
-    visit({ expects: [401] }, async ({ page }) => {
+    visit({}, async ({ page }) => {
       await page.goto(`${app.url}/${ana.slug}/widgets?a=b`)
       const form = page.locator('form', { has: page.locator('input[value="sign-in"]') })
       await form.getByLabel('Email').fill(ana.email)
@@ -35,6 +35,9 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
       const list = page.getByRole('list', { name: 'Repositories' })
       await list.getByRole('link', { name: 'widgets' }).waitFor()
       await page.getByText('Created organization ana').waitFor()
+      await page.setViewportSize({ width: 390, height: 844 })
+      const make = page.getByRole('link', { name: 'New repository' })
+      assert.equal(await make.evaluate(spill), 0)
       await page.getByLabel('Find a repository').fill('GADG')
       await list.getByRole('link', { name: 'widgets' }).waitFor({ state: 'detached' })
       await page.getByLabel('Find a repository').fill('nothing')
@@ -44,12 +47,20 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
       await page.waitForURL(`${app.url}/${ana.slug}/gadgets`)
     }))
 
-  it('shows how to push to an empty repository', () =>
+  it('shows how to push to an empty repository, and what was pushed as soon as it is there', () =>
     visit({ as: ana }, async ({ page, go }) => {
       await go(`/o/${ana.slug}/widgets`)
       await page.getByText(`git remote add origin ${app.url}/git/${ana.slug}/widgets.git`).waitFor()
       assert.equal(await page.title(), `${ana.slug}/widgets · Trellis`)
       await page.getByRole('link', { name: 'Code', exact: true }).waitFor()
+      await page.getByRole('link', { name: 'a key of yours' }).waitFor()
+      await app.client(ana.token).git.commits.create({
+        ...{ name: 'widgets', branch: 'main', message: 'Say what this is' },
+        changes: [{ op: 'put', path: 'README.md', content: '# Widgets\n' }],
+      })
+      await page.getByRole('heading', { name: 'Widgets', exact: true }).waitFor()
+      await go('/')
+      await page.getByText('Pushed main for the first time in widgets').waitFor()
     }))
 
   it('says the same of what is not there and of what one may not see', () =>
@@ -106,6 +117,28 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
       await palette.waitFor({ state: 'detached' })
       await page.keyboard.press('?')
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Code').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      // What nothing is called may stand in a file.
+      await page.keyboard.press('ControlOrMeta+k')
+      await palette.getByRole('combobox').fill('what no name has')
+      await palette.getByRole('option', { name: 'Search the code for “what no name has”' }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/gadgets\/search\?q=what/)
+    }))
+
+  it('goes on by itself when a server that was away is back', () =>
+    visit({ as: ana }, async ({ page, go, troubles }) => {
+      await go('/')
+      const all = /\/(api\/v1\/|healthz)/
+      await page.route(all, (route) => route.abort())
+      await page.getByRole('list', { name: 'Repositories' }).getByRole('link', { name: 'widgets' }).click()
+      await page.getByText('The server cannot be reached').waitFor()
+      await page.unroute(all)
+      await page.getByRole('heading', { name: 'Widgets', exact: true }).waitFor()
+      // The browser tells of each request that did not get there.
+      const others = troubles.filter((trouble) => !trouble.includes('net::ERR_FAILED'))
+      troubles.splice(0, troubles.length, ...others)
     }))
 
   it('has an organization make its first repository', () =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Person } from '@trellis/server/testing'
 import type { Page } from 'playwright-core'
-import { noBrowserHere, useConsole } from '../browser.ts'
+import { noBrowserHere, spill, useConsole } from '../browser.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -20,6 +20,15 @@ describe('people and access in the console', { skip: noBrowserHere, timeout: 300
   async function takeSecret(page: Page, start: RegExp): Promise<string> {
     const dialog = page.getByRole('dialog')
     const secret = (await dialog.locator('code', { hasText: start }).textContent()) ?? ''
+    // Nothing closes it before it is stored, and all of it is in sight.
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).first().waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Close' }).count(), 0)
+    await page.keyboard.press('Escape')
+    await page.mouse.click(5, 5)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      assert.equal(await dialog.evaluate(spill), 0)
+    }
     await dialog.getByLabel('I have stored it').check()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -142,7 +151,7 @@ describe('people and access in the console', { skip: noBrowserHere, timeout: 300
     }))
 
   it('shows a member what they may, and no more', () =>
-    visit({}, async ({ page }) => {
+    visit({ expects: [403] }, async ({ page }) => {
       const { url } = await app
         .client(ana.token)
         .members.invite({ orgSlug: 'acme', email: 'dee@example.com' })
@@ -156,8 +165,19 @@ describe('people and access in the console', { skip: noBrowserHere, timeout: 300
       await owner.waitFor()
       assert.equal(await owner.getByRole('button').count(), 0)
       assert.equal(await page.getByRole('button', { name: 'Invite somebody' }).count(), 0)
+      // In a browser that knows nothing of them they begin where there is something.
+      await page.evaluate('localStorage.clear()')
+      await page.goto(app.url)
+      await page.getByRole('link', { name: 'widgets' }).waitFor()
+      await page.getByText('Invited dee@example.com as member').waitFor()
       await page.goto(`${app.url}/acme/widgets/access`)
       await page.getByText('for admins and owners of acme to see').waitFor()
+      const changes = [{ op: 'put' as const, path: 'README.md', content: '# Widgets\n' }]
+      const begin = { name: 'widgets', branch: 'main', message: 'Begin', changes }
+      await app.client(ana.token, 'acme').git.commits.create(begin)
+      await page.goto(`${app.url}/acme/widgets/promote`)
+      await page.getByRole('alert').getByText('Ask an owner or admin of the organization.').waitFor()
+      assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
       await page.goto(`${app.url}/acme/agents`)
       await page.getByRole('heading', { name: 'You have claimed no agent that works in acme' }).waitFor()
     }))

@@ -55,7 +55,8 @@ export function adviceOn(error: unknown): string {
   const { issues } = error.data as { issues?: { path?: (string | number)[]; message: string }[] }
   if (issues?.length) return issues.map(inWords).join(' ')
   if (error.code === 'IMPORT_FAILED') return 'Look at the address, and at what it asks for, then try again.'
-  if (error.code === 'UNREACHABLE') return 'Look at your connection, then try again.'
+  if (error.code === 'UNREACHABLE')
+    return 'Look at your connection. This goes on when the server answers again.'
   if (error.status === 429) return 'Wait a moment, then try again.'
   if (error.status === 403) return 'Ask an owner or admin of the organization.'
   if (error.status === 404) return 'It may have been renamed or removed, or you may not see it.'

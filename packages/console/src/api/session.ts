@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { readError } from './errors.ts'
+import { readError, unreachable } from './errors.ts'
 import { query } from './queries.ts'
 
 /** Who is calling, and in which organization: that which is named, or the person's own. */
@@ -27,7 +27,9 @@ export const personQuery = queryOptions({
   queryKey: ['', 'auth/get-session'],
   staleTime: 5 * 60_000,
   queryFn: async ({ signal }): Promise<Person | null> => {
-    const response = await fetch('/api/auth/get-session', { signal })
+    const response = await fetch('/api/auth/get-session', { signal }).catch((error: unknown) => {
+      throw signal.aborted ? error : unreachable()
+    })
     if (!response.ok) throw await readError(response)
     const session: { user: Person } | null = await response.json()
     return session?.user ?? null

@@ -1,6 +1,7 @@
+import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { ApiError, adviceOn, titleOf } from '../api/errors.ts'
+import { type ReactNode, useEffect, useEffectEvent } from 'react'
+import { ApiError, adviceOn, isApiError, titleOf } from '../api/errors.ts'
 import { Button } from './Button.tsx'
 import styles from './Problem.module.css'
 
@@ -27,12 +28,43 @@ export const ActionProblem = ({ of }: { of: { error: Error | null } }): ReactNod
 /** In the place of a page that could not be shown. */
 export function PageProblem({ error }: { error: unknown }) {
   const router = useRouter()
+  const { reset } = useQueryErrorResetBoundary()
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  useServerBack(isApiError(error, 'UNREACHABLE'), retry)
   return (
     <div className={styles.page}>
-      <Problem error={error} onRetry={() => void router.invalidate()} />
+      <Problem error={error} {...(canHelpAgain(error) && { onRetry: retry })} />
     </div>
   )
 }
+
+/** So often it is tried whether a server can be reached again. */
+const LOOK_MS = 3_000
+
+/** Does something when the server answers again. */
+function useServerBack(isAway: boolean, onBack: () => void): void {
+  const back = useEffectEvent(onBack)
+  useEffect(() => {
+    if (!isAway) return
+    const end = new AbortController()
+    const timer = setInterval(() => {
+      fetch('/healthz', { signal: end.signal }).then(
+        ({ ok }) => ok && !end.signal.aborted && back(),
+        () => {},
+      )
+    }, LOOK_MS)
+    return () => {
+      clearInterval(timer)
+      end.abort()
+    }
+  }, [isAway])
+}
+
+/** What was refused for good is refused again. */
+const canHelpAgain = (error: unknown): boolean => !(error instanceof ApiError) || error.status !== 403
 
 const RequestId = ({ error }: { error: unknown }) =>
   error instanceof ApiError && error.requestId ? (
