@@ -38,7 +38,7 @@ const findRefusal = (egress: Egress, url: URL): Promise<string | undefined> =>
     () => undefined,
     (error: unknown) =>
       error instanceof EgressRefused
-        ? `${url.hostname} is not a public address. Whoever runs this server can allow it.`
+        ? `${url.hostname} is not a public address. Whoever runs this server can allow it with TRELLIS_EGRESS_ALLOW.`
         : undefined,
   )
 
