@@ -47,7 +47,7 @@ export function Plan({ org, name, plan, isDone = false }: PlanProps) {
           <p>
             <strong>
               {added.length === 1 ? '1 new power' : `${added.length} new powers`}{' '}
-              {isDone ? 'was given' : 'would be given'}.
+              {!isDone ? 'would be given' : added.length === 1 ? 'was given' : 'were given'}.
             </strong>{' '}
             {isDone
               ? 'Runs may do this from now on.'
