@@ -114,6 +114,14 @@ describe('programs in the console', { skip: noBrowserHere, timeout: 600_000 }, (
       await page.getByRole('heading', { name: 'Nothing has run yet' }).waitFor()
       await page.getByRole('link', { name: 'Daemons', exact: true }).click()
       await page.getByRole('heading', { name: 'Nothing is woken by the clock here' }).waitFor()
+      // What would wake it is said before it is promoted.
+      const declares = { dispatch: false, daemon: { scheduleIntervalMinutes: 60 } }
+      await world.commit('bare', filesOf({ sleepy: { declares, does: 'return 1' } }))
+      await go(`/${ana.slug}/bare/extensions`)
+      await page
+        .getByRole('row', { name: /sleepy/ })
+        .getByText('every hour')
+        .waitFor()
     }))
 
   it('lists extensions with what they may do, what is off, and keeps secrets', () =>

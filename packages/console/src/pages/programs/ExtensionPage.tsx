@@ -18,7 +18,7 @@ import { RefSelect } from './RefSelect.tsx'
 import { RunsTable } from './RunsTable.tsx'
 import { SchemaView } from './SchemaView.tsx'
 import type { JsonSchema } from './schema-shape.ts'
-import { everyWords, triggerWords } from './words.ts'
+import { daemonMinutes, everyWords, triggerWords } from './words.ts'
 
 const LAST_RUNS = 10
 
@@ -136,11 +136,8 @@ interface FactsProps {
 }
 
 function Facts({ org, repo, at, entry }: FactsProps) {
-  const { daemon } = (entry.source.descriptor ?? {}) as { daemon?: { scheduleIntervalMinutes?: number } }
-  const started = [
-    ...triggerWords(entry.on),
-    ...(daemon?.scheduleIntervalMinutes ? [everyWords(daemon.scheduleIntervalMinutes)] : []),
-  ]
+  const every = daemonMinutes(entry)
+  const started = [...triggerWords(entry.on), ...(every ? [everyWords(every)] : [])]
   return (
     <dl className={styles.facts}>
       <dt>Source</dt>

@@ -1,10 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Daemon, ExtensionEntry } from '@trellis/contract'
+import { query } from '../../api/queries.ts'
 import { Tag } from '../../ui/Status.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { Capabilities, newPowers } from './Capabilities.tsx'
 import styles from './Programs.module.css'
-import { everyWords, triggerWords } from './words.ts'
+import { daemonMinutes, everyWords, triggerWords } from './words.ts'
 
 interface ExtensionsTableProps {
   org: string
@@ -37,6 +39,9 @@ export function ExtensionsTable(props: ExtensionsTableProps) {
       <td>{entry.runtime}</td>
       <td className={styles.roomy}>
         <StartedBy
+          org={org}
+          name={name}
+          ref_={isGone ? canonicalRef : ref_}
           entry={entry}
           every={daemons.find((one) => one.name === entry.name)?.scheduleIntervalMinutes}
         />
@@ -64,7 +69,15 @@ export function ExtensionsTable(props: ExtensionsTableProps) {
   )
 }
 
-function StartedBy({ entry, every }: { entry: ExtensionEntry; every: number | undefined }) {
+interface StartedByProps {
+  org: string
+  name: string
+  ref_: string | undefined
+  entry: ExtensionEntry
+  every: number | undefined
+}
+
+function StartedBy({ org, name, ref_, entry, every }: StartedByProps) {
   const { hooks } = entry.record ?? {}
   const words = [
     ...(entry.dispatch ? ['request'] : []),
@@ -73,8 +86,24 @@ function StartedBy({ entry, every }: { entry: ExtensionEntry; every: number | un
     ...(hooks?.onTransition ? [`${entry.record?.name} that moves on`] : []),
     ...(every ? [everyWords(every)] : []),
   ]
-  if (words.length === 0) return <span className={styles.dim}>nothing</span>
+  if (words.length === 0) return <StartedByItself at={{ org, name, ref_ }} extension={entry.name} />
   return words.map((word) => <div key={word}>{word}</div>)
+}
+
+/** What only its own descriptor tells: a daemon has no time to wake before it is promoted. */
+function StartedByItself({
+  at: { org, name, ref_ },
+  extension,
+}: {
+  at: { org: string; name: string; ref_: string | undefined }
+  extension: string
+}) {
+  const { data } = useQuery({
+    ...query(org, (api) => api.extensions.get, { name, extension, ...(ref_ && { ref: ref_ }) }),
+    throwOnError: false,
+  })
+  const every = data && daemonMinutes(data)
+  return every ? everyWords(every) : <span className={styles.dim}>{data && 'nothing'}</span>
 }
 
 /** How it stands to what is in force under its name. */

@@ -1,4 +1,4 @@
-import type { Run, Subscription } from '@trellis/contract'
+import type { ExtensionDetail, Run, Subscription } from '@trellis/contract'
 import { shortRef } from '../../activity/words.ts'
 
 /** What runs are given, as far as it says why they are there. */
@@ -57,6 +57,12 @@ export function triggerWords(on: Subscription): string[] {
     words.push(`${types.join(', ')}${subject ? ` about ${subject}` : ''}${from ? ` from ${from}` : ''}`)
   }
   return words
+}
+
+/** How often a daemon wakes by itself, as its descriptor says; undefined for what is none. */
+export function daemonMinutes({ source }: ExtensionDetail): number | undefined {
+  const { daemon } = (source.descriptor ?? {}) as { daemon?: { scheduleIntervalMinutes?: number } }
+  return daemon?.scheduleIntervalMinutes
 }
 
 /** 5 → `every 5 min`, 120 → `every 2 h`. */
