@@ -9,7 +9,7 @@ const UNITS: [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
   ['minute', 60_000],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 /** How long ago, or how long until; exactly when, under the pointer. */
 export function TimeAgo({ at }: { at: number | string }) {
@@ -18,6 +18,17 @@ export function TimeAgo({ at }: { at: number | string }) {
   return (
     <time dateTime={time.toISOString()} title={exact.format(time)}>
       {ago(time.getTime() - now)}
+    </time>
+  )
+}
+
+/** How long until what comes soon, by the second. */
+export function TimeUntil({ at }: { at: number }) {
+  const now = useSyncExternalStore(everySecond, currentSecond)
+  const seconds = Math.ceil((at - now) / 1_000)
+  return (
+    <time dateTime={new Date(at).toISOString()} title={exact.format(at)}>
+      {seconds <= 0 ? 'now' : seconds < 60 ? `in ${seconds} s` : ago(at - now)}
     </time>
   )
 }
@@ -32,6 +43,12 @@ const HALF_MINUTE_MS = 30_000
 const currentHalfMinute = () => Math.ceil(Date.now() / HALF_MINUTE_MS) * HALF_MINUTE_MS
 function everyHalfMinute(onChange: () => void): () => void {
   const timer = setInterval(onChange, HALF_MINUTE_MS)
+  return () => clearInterval(timer)
+}
+
+const currentSecond = () => Math.floor(Date.now() / 1_000) * 1_000
+function everySecond(onChange: () => void): () => void {
+  const timer = setInterval(onChange, 1_000)
   return () => clearInterval(timer)
 }
 

@@ -56,7 +56,7 @@ export function read(field: Pick<Field, 'type' | 'required'>, text: string): Rea
 export const isSame = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 export const asMoment = (ms: number): string => moment.format(ms)
 
 /** What JSON is, where there is no room for all of it. */

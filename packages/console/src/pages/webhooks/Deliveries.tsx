@@ -14,7 +14,7 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { Tabs } from '../../ui/Tabs.tsx'
-import { Duration, TimeAgo } from '../../ui/TimeAgo.tsx'
+import { Duration, TimeAgo, TimeUntil } from '../../ui/TimeAgo.tsx'
 import { OutcomeChart } from './OutcomeChart.tsx'
 import styles from './Webhooks.module.css'
 import { answerInWords, OUTCOMES } from './words.ts'
@@ -139,7 +139,7 @@ function Row({ webhook, delivery }: { webhook: string; delivery: WebhookDelivery
         {answerInWords(delivery)}
         {delivery.nextAttemptAt !== null && delivery.attempt > 0 && (
           <span className={styles.quiet}>
-            , again <TimeAgo at={delivery.nextAttemptAt} />
+            , again <TimeUntil at={delivery.nextAttemptAt} />
           </span>
         )}
       </td>

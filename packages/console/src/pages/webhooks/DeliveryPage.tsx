@@ -9,7 +9,7 @@ import { Fact, FramedFacts } from '../../ui/Facts.tsx'
 import { Page, PageHeader, Section } from '../../ui/Page.tsx'
 import { ActionProblem } from '../../ui/Problem.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { Duration, TimeAgo } from '../../ui/TimeAgo.tsx'
+import { Duration, TimeAgo, TimeUntil } from '../../ui/TimeAgo.tsx'
 import styles from './Webhooks.module.css'
 import { answerInWords, OUTCOMES } from './words.ts'
 
@@ -71,7 +71,7 @@ export function DeliveryPage() {
           {delivery.attempt === 0 ? 'none yet' : delivery.attempt}
           {delivery.nextAttemptAt !== null && (
             <>
-              , the next one <TimeAgo at={delivery.nextAttemptAt} />
+              , the next one <TimeUntil at={delivery.nextAttemptAt} />
             </>
           )}
           {delivery.durationMs !== null && (

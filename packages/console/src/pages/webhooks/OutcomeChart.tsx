@@ -12,7 +12,12 @@ const SERIES = [
 const STATUSES: WebhookDelivery['status'][] = ['success', 'failed', 'pending', 'dropped']
 const MOST_BARS = 48
 
-const hour = new Intl.DateTimeFormat('en', { weekday: 'short', hour: 'numeric' })
+const hour = new Intl.DateTimeFormat('en', {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
 
 /** How deliveries ended, by hour, or by day where they go back further. Of those that have been read. */
