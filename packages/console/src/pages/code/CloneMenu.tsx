@@ -23,7 +23,7 @@ export function CloneMenu({ gitRef }: { gitRef: string | undefined }) {
       }
     >
       <div className={styles.menu}>
-        <h2>Clone with HTTPS</h2>
+        <h2>Clone over {remote.startsWith('https:') ? 'HTTPS' : 'HTTP'}</h2>
         <Command>{remote}</Command>
         <Command>{`git clone ${remote}`}</Command>
         <p>
