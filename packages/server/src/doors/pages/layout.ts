@@ -39,7 +39,7 @@ export function sendPage(
 ${script ? html`<script type="module" src="${script}"></script>` : ''}
 </head>
 <body>
-<header class="bar"><a href="/" aria-label="Trellis, home">${mark}</a></header>
+<header class="bar"><a href="/">${mark}Trellis</a></header>
 ${tabs ? accountHead(tabs) : ''}
 <main${tabs ? html` class="wide"` : ''}>
 <h1>${title}</h1>

@@ -6,7 +6,7 @@ import type { PasswordLimit } from '../entry/password-limit.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Forms } from './forms.ts'
 import { type Html, html } from './html.ts'
-import { problemNote, redirect, sendPage } from './layout.ts'
+import { newPasswordField, problemNote, redirect, sendPage } from './layout.ts'
 import { PASSKEY_SCRIPT } from './passkey-script.ts'
 import { problemOf, providerPath } from './provider-links.ts'
 
@@ -48,8 +48,7 @@ export function createLoginPage(deps: LoginDeps) {
     const typedIn = (action: string) => (typed?.action === action ? typed : undefined)
     const email = (action: string) =>
       html`<label>Email <input type="email" name="email" value="${typedIn(action)?.email ?? ''}" autocomplete="username" required></label>`
-    const password = (autocomplete: string) =>
-      html`<label>Password <input type="password" name="password" autocomplete="${autocomplete}" minlength="10" required></label>`
+    const password = html`<label>Password <input type="password" name="password" autocomplete="current-password" minlength="10" required></label>`
     sendPage(
       exchange,
       problem ? 400 : 200,
@@ -59,10 +58,10 @@ export function createLoginPage(deps: LoginDeps) {
         body: html`${problemNote(problem)}
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-in">
-${email('sign-in')}${password('current-password')}
+${email('sign-in')}${password}
 <button>Sign in</button>
 </form>
-${canMail ? html`<p><a href="/forgot-password">Forgot your password?</a></p>` : ''}
+<p>${canMail ? html`<a href="/forgot-password">Forgot your password?</a>` : html`Forgot your password? Ask whoever runs this server for a link: <code>npm run admin -- users link</code> prints one.`}</p>
 ${passkeys ? withPasskey(returnTo) : ''}
 ${auth.providers.map(({ id, name }) => html`<a class="button" rel="nofollow" href="${providerPath(id, returnTo)}">Sign in with ${name}</a>`)}
 ${
@@ -71,7 +70,7 @@ ${
 <form method="post" action="/login">${hidden}
 <input type="hidden" name="action" value="sign-up">
 <label>Name <input name="name" value="${typedIn('sign-up')?.name ?? ''}" autocomplete="name" required></label>
-${email('sign-up')}${password('new-password')}
+${email('sign-up')}${newPasswordField}
 <button>Create an account</button>
 </form>`
     : ''

@@ -3,7 +3,7 @@ import { themeCss } from './theme.ts'
 /** Of all pages but the reference: as the console looks, so that nobody notices where one ends and the other begins. */
 export const pageCss = `${themeCss}
 .bar { display: flex; align-items: center; height: 48px; padding: 0 24px; border-bottom: 1px solid var(--hairline); }
-.bar a { display: flex; padding: 4px; margin-left: -4px; }
+.bar a { display: flex; align-items: center; gap: 8px; padding: 4px; margin-left: -4px; color: var(--ink); font-weight: 600; text-decoration: none; }
 .bar svg { fill: none; stroke: var(--act); stroke-width: 1.6; stroke-linecap: round; }
 .head { padding: 4px 16px 0; border-bottom: 1px solid var(--hairline); }
 .head p { margin: 0; padding: 12px 8px 8px; font-size: 20px; font-weight: 600; line-height: 1.5; }

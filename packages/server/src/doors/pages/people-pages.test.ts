@@ -124,6 +124,7 @@ describe('pages for people', () => {
       assert.equal(localPath(null), '/')
       const visitor = createVisitor(app)
       const page = await visitor.get('/login')
+      assert.match(page.text, /Trellis<\/a>[\s\S]*Forgot your password\? Ask whoever runs this server/)
       const fields = { ...credentials, return_to: '//evil.example' }
       assert.equal((await visitor.post(page, '/login', fields)).location, '/')
     })
