@@ -149,6 +149,8 @@ describe('the console', { skip: noBrowserHere, timeout: 300_000 }, () => {
       await page.getByLabel('Name').fill('Wrong Name')
       await page.getByRole('button', { name: 'Create repository' }).click()
       await page.getByRole('alert').getByText('Use lowercase letters').waitFor()
+      assert.equal(await page.getByLabel('Name').getAttribute('aria-invalid'), 'true')
+      assert.equal(await page.getByRole('alert').count(), 1)
       await page.getByLabel('Name').fill('first')
       await page.getByRole('button', { name: 'Create repository' }).click()
       await page.waitForURL(`${app.url}/acme/first`)

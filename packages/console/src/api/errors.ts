@@ -49,11 +49,29 @@ export function titleOf(error: unknown): string {
   return error instanceof Error && error.message ? error.message : 'Something went wrong'
 }
 
+interface Issue {
+  path?: (string | number)[]
+  message: string
+}
+
+const issuesOf = (error: unknown): Issue[] =>
+  error instanceof ApiError ? ((error.data as { issues?: Issue[] }).issues ?? []) : []
+
+/** What is wrong with one thing of what was sent, for the field that asks for it. */
+export const problemAt = (error: unknown, field: string): string | undefined =>
+  issuesOf(error).find(({ path }) => path?.[0] === field)?.message
+
+/** Whether some fields say all that is wrong. */
+export const isAllAt = (error: unknown, fields: readonly string[]): boolean => {
+  const issues = issuesOf(error)
+  return issues.length > 0 && issues.every(({ path }) => fields.includes(String(path?.[0])))
+}
+
 /** What to do about it. */
 export function adviceOn(error: unknown): string {
   if (!(error instanceof ApiError)) return 'Load the page again. If it stays, tell whoever runs this server.'
-  const { issues } = error.data as { issues?: { path?: (string | number)[]; message: string }[] }
-  if (issues?.length) return issues.map(inWords).join(' ')
+  const issues = issuesOf(error)
+  if (issues.length > 0) return issues.map(inWords).join(' ')
   if (error.code === 'IMPORT_FAILED') return 'Look at the address, and at what it asks for, then try again.'
   if (error.code === 'UNREACHABLE')
     return 'Look at your connection. This goes on when the server answers again.'
@@ -65,5 +83,5 @@ export function adviceOn(error: unknown): string {
   return 'Change what you sent, then try again.'
 }
 
-const inWords = ({ path = [], message }: { path?: (string | number)[]; message: string }): string =>
+const inWords = ({ path = [], message }: Issue): string =>
   `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}.`

@@ -1,7 +1,7 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useEffectEvent } from 'react'
-import { ApiError, adviceOn, isApiError, titleOf } from '../api/errors.ts'
+import { ApiError, adviceOn, isAllAt, isApiError, titleOf } from '../api/errors.ts'
 import { Button } from './Button.tsx'
 import styles from './Problem.module.css'
 
@@ -21,9 +21,15 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
+interface ActionProblemProps {
+  of: { error: Error | null }
+  /** What the form has fields for, which say themselves what is wrong with it. */
+  besides?: readonly string[]
+}
+
 /** Beside the button of an action that failed. */
-export const ActionProblem = ({ of }: { of: { error: Error | null } }): ReactNode =>
-  of.error ? <Problem error={of.error} /> : null
+export const ActionProblem = ({ of: { error }, besides = [] }: ActionProblemProps): ReactNode =>
+  error && !isAllAt(error, besides) ? <Problem error={error} /> : null
 
 /** In the place of a page that could not be shown. */
 export function PageProblem({ error }: { error: unknown }) {

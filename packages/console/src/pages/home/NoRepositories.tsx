@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
+import { problemAt } from '../../api/errors.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -32,8 +33,17 @@ function NewRepository({ org }: { org: string }) {
   })
   return (
     <Form onSubmit={() => create.run(name)}>
-      <TextField label="Name" hint={NAME_HINT} mono required maxLength={64} value={name} onChange={setName} />
-      <ActionProblem of={create} />
+      <TextField
+        label="Name"
+        hint={NAME_HINT}
+        problem={problemAt(create.error, 'name')}
+        mono
+        required
+        maxLength={64}
+        value={name}
+        onChange={setName}
+      />
+      <ActionProblem of={create} besides={['name']} />
       <FormActions>
         <Button kind="first" type="submit" busy={create.busy}>
           Create repository

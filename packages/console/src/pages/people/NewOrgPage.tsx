@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
+import { problemAt } from '../../api/errors.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Form, FormActions, TextField } from '../../ui/Field.tsx'
@@ -27,6 +28,7 @@ export function NewOrgPage() {
       <Form onSubmit={() => create.run(undefined)}>
         <TextField
           label="Short name"
+          problem={problemAt(create.error, 'slug')}
           hint={`In addresses: ${location.origin}/${slug || 'acme'}. Lowercase letters, digits and dashes.`}
           mono
           required
@@ -36,12 +38,13 @@ export function NewOrgPage() {
         />
         <TextField
           label="Name"
+          problem={problemAt(create.error, 'name')}
           hint="As people read it. The short name when left out."
           maxLength={100}
           value={name}
           onChange={setName}
         />
-        <ActionProblem of={create} />
+        <ActionProblem of={create} besides={['slug', 'name']} />
         <FormActions>
           <Button kind="first" type="submit" busy={create.busy}>
             Create organization

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { problemAt } from '../../api/errors.ts'
 import { queryClient, useAction } from '../../api/queries.ts'
 import { organizationsQuery, selfQuery } from '../../api/session.ts'
 import { orgQuery, useOrg } from '../../shell/places.ts'
@@ -87,6 +88,7 @@ function Readdress() {
     <Form onSubmit={() => change.run({ slug })}>
       <TextField
         label="Short name"
+        problem={problemAt(change.error, 'slug')}
         hint="In every address, also those that git clones from. What asks for the old one is led to the new one, until somebody takes the old one for something else."
         mono
         required
@@ -94,7 +96,7 @@ function Readdress() {
         value={slug}
         onChange={setSlug}
       />
-      <ActionProblem of={change} />
+      <ActionProblem of={change} besides={['slug']} />
       <FormActions>
         <Button type="submit" busy={change.busy} disabled={slug === org}>
           Change the short name

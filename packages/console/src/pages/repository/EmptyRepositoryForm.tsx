@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { trellis } from '../../api/client.ts'
+import { problemAt } from '../../api/errors.ts'
 import { useAction } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Form, FormActions, TextField } from '../../ui/Field.tsx'
@@ -19,16 +20,17 @@ export function EmptyRepositoryForm(place: Place) {
   })
   return (
     <Form onSubmit={() => create.run(undefined)}>
-      <PlaceFields {...place} name={name} onName={setName} />
+      <PlaceFields {...place} name={name} problem={problemAt(create.error, 'name')} onName={setName} />
       <TextField
         label="Default branch"
+        problem={problemAt(create.error, 'defaultBranch')}
         hint="The first push makes it."
         mono
         required
         value={defaultBranch}
         onChange={setDefaultBranch}
       />
-      <ActionProblem of={create} />
+      <ActionProblem of={create} besides={['name', 'defaultBranch']} />
       <FormActions>
         <Button kind="first" type="submit" busy={create.busy}>
           Create repository

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { problemAt } from '../../api/errors.ts'
 import { useAction } from '../../api/queries.ts'
 import { organizationsQuery } from '../../api/session.ts'
 import { useRepo } from '../../shell/places.ts'
@@ -32,8 +33,15 @@ export function ForkPage() {
         about="A repository of its own with the same branches, tags and history. What happens in one later does not happen in the other."
       />
       <Form onSubmit={() => fork.run(undefined)}>
-        <PlaceFields org={toOrg} orgs={orgs} onOrg={setToOrg} name={newName} onName={setNamed} />
-        <ActionProblem of={fork} />
+        <PlaceFields
+          org={toOrg}
+          orgs={orgs}
+          onOrg={setToOrg}
+          name={newName}
+          problem={problemAt(fork.error, 'newName')}
+          onName={setNamed}
+        />
+        <ActionProblem of={fork} besides={['newName']} />
         <FormActions>
           <Button kind="first" type="submit" busy={fork.busy}>
             Fork repository

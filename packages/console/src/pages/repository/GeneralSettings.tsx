@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { problemAt } from '../../api/errors.ts'
 import { forgetUnseen, useAction } from '../../api/queries.ts'
 import { useRepo } from '../../shell/places.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -35,6 +36,7 @@ function Rename() {
     <Form onSubmit={() => rename.run(undefined)}>
       <Field
         label="Name"
+        problem={problemAt(rename.error, 'newName')}
         hint={`${NAME_HINT} Clones and links that use the old name are led to the new one, until another repository takes it.`}
       >
         {(control) => (
@@ -53,7 +55,7 @@ function Rename() {
           </span>
         )}
       </Field>
-      <ActionProblem of={rename} />
+      <ActionProblem of={rename} besides={['newName']} />
     </Form>
   )
 }

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { NumberedEvent } from '@trellis/contract'
 import { useEffect, useRef, useState } from 'react'
 import { tailPath, trellis } from '../../api/client.ts'
+import { problemAt } from '../../api/errors.ts'
 import { useAction } from '../../api/queries.ts'
 import { useTail } from '../../api/tails.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -47,6 +48,7 @@ export function ImportForm(place: Place) {
     <Form onSubmit={() => bring.run(undefined)}>
       <TextField
         label="Address"
+        problem={problemAt(bring.error, 'url')}
         hint="An https address that git clones from."
         mono
         type="url"
@@ -55,7 +57,7 @@ export function ImportForm(place: Place) {
         value={url}
         onChange={setUrl}
       />
-      <PlaceFields {...place} name={name} onName={setNamed} />
+      <PlaceFields {...place} name={name} problem={problemAt(bring.error, 'name')} onName={setNamed} />
       <Checkbox
         label="It asks for a password or token"
         hint="What you give is used for this import and kept nowhere."
@@ -79,7 +81,7 @@ export function ImportForm(place: Place) {
         </>
       )}
       {bring.busy && <ProgressBar progress={progress} />}
-      {!isGivenUp && <ActionProblem of={bring} />}
+      {!isGivenUp && <ActionProblem of={bring} besides={['url', 'name']} />}
       <FormActions>
         <Button kind="first" type="submit" busy={bring.busy}>
           {bring.busy ? 'Importing…' : 'Import repository'}

@@ -9,13 +9,15 @@ export interface Place {
 
 interface PlaceFieldsProps extends Place {
   name: string
+  /** What is wrong with the name. */
+  problem: string | undefined
   onName: (name: string) => void
 }
 
 export const NAME_HINT = 'Lowercase letters, digits, dots, dashes and underscores.'
 
 /** Where a repository shall be, and how it is called. */
-export function PlaceFields({ org, orgs, onOrg, name, onName }: PlaceFieldsProps) {
+export function PlaceFields({ org, orgs, onOrg, name, problem, onName }: PlaceFieldsProps) {
   return (
     <>
       <ChoiceField
@@ -24,7 +26,16 @@ export function PlaceFields({ org, orgs, onOrg, name, onName }: PlaceFieldsProps
         options={orgs.map((slug) => ({ value: slug, label: slug }))}
         onChoose={onOrg}
       />
-      <TextField label="Name" hint={NAME_HINT} mono required maxLength={64} value={name} onChange={onName} />
+      <TextField
+        label="Name"
+        hint={NAME_HINT}
+        problem={problem}
+        mono
+        required
+        maxLength={64}
+        value={name}
+        onChange={onName}
+      />
     </>
   )
 }
