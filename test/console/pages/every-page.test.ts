@@ -36,10 +36,10 @@ function places({ commit, runs, row, deliveries, event }: FullWorld): Record<str
       { path: `/${ORG}`, shows: LONG_REPO },
       { path: '/lab', shows: 'lab has no repository yet' },
     ],
-    '/o/$org/activity': [{ path: `/${ORG}/activity`, shows: /^Created organization/ }],
-    '/o/$org/people': [{ path: `/${ORG}/people`, shows: 'linus@example.com', opens: ['Invite somebody'] }],
-    '/o/$org/agents': [{ path: `/${ORG}/agents`, shows: 'You have claimed no agent' }],
-    '/o/$org/settings': [
+    '/o/$org/~/activity': [{ path: `/${ORG}/activity`, shows: /^Created organization/ }],
+    '/o/$org/~/people': [{ path: `/${ORG}/people`, shows: 'linus@example.com', opens: ['Invite somebody'] }],
+    '/o/$org/~/agents': [{ path: `/${ORG}/agents`, shows: 'You have claimed no agent' }],
+    '/o/$org/~/settings': [
       { path: `/${ORG}/settings`, shows: /of 10,000/ },
       { path: '/lab/settings', shows: /of 10,000/, opens: ['Delete…'] },
     ],
