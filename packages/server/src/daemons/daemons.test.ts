@@ -159,7 +159,7 @@ onEachDatabase('daemons', (create) => {
   it('are let be until their next tick when somebody cancels a wake', async () => {
     const hears = {
       declares: { daemon: { scheduleIntervalMinutes: 60, onEventTypes: ['x.y'] } },
-      does: `await Promise.race([(globalThis as any).atDaemonGate('let'),
+      does: `if (!ctx.signal.aborted) await Promise.race([(globalThis as any).atDaemonGate('let'),
         new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))])`,
     }
     await world.repo('let', { emits: EMITS, hears })
