@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { oid } from '../../testing/git-repo.ts'
+import { startKeeping } from '../../testing/kept-bytes.ts'
 import {
   cleanMessage,
   formatCommit,
@@ -83,12 +84,27 @@ test('ids are those of git', () => {
   assert.equal(oidOf('blob', content), stock)
 })
 
+test('of people it keeps what anybody would show, and nothing of the rest', () => {
+  const long = 'x'.repeat(400_000)
+  const header = `tree ${'a'.repeat(40)}\nauthor ${long} <${long}> 1 +0000\ncommitter ü${long}\n\nmessage\n`
+  const bytes = Buffer.from(header)
+  const measure = startKeeping()
+  const kept = Array.from({ length: 40 }, () => parseCommit(bytes))
+  const keptBytes = measure()
+  for (const { author, committer } of kept) {
+    assert.deepEqual([author.name, author.email], ['x'.repeat(1000), 'x'.repeat(1000)])
+    assert.equal(committer.name, `ü${'x'.repeat(999)}`)
+    assert.equal(author.time, 1000)
+  }
+  assert.ok(keptBytes < 4_000_000, `${keptBytes} bytes are kept`)
+})
+
 test('long blanks and hostile people take no longer than others', () => {
   const blanks = ' '.repeat(1_000_000)
   const started = process.cpuUsage()
   const header = `tree ${'a'.repeat(40)}\nparent --upload-pack=x\nauthor ${blanks}x\ncommitter ${blanks}<${blanks}\n\n`
   const commit = parseCommit(Buffer.from(header))
-  assert.deepEqual([commit.author.name, commit.committer.email.length, commit.parents], ['x', 1_000_000, []])
+  assert.deepEqual([commit.author.name, commit.committer.email.length, commit.parents], ['x', 1_000, []])
   assert.equal(cleanMessage(`a${blanks}b${blanks}`).length, 1_000_003)
   formatCommit({ ...commit, author: { ...commit.author, name: `x${blanks}y` } })
   assert(process.cpuUsage(started).user < 5_000_000)

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { ownText } from '../../platform/own-text.ts'
 import { type Oid, parseOid, ZERO_OID } from '../names.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
@@ -166,9 +167,13 @@ function decoder(encoding: string | undefined): (bytes: Buffer) => string {
   }
 }
 
+/** Of a name and of an address. Nobody has a longer one, and all of them are shown wherever a commit is. */
+const MAX_PERSON = 1_000
+
 function parsePerson(line: string): GitPerson {
+  const short = (text: string) => ownText(text, MAX_PERSON)
   const open = line.indexOf('<')
-  if (open < 0) return { name: line.trim(), email: '', time: 0, timezone: '+0000' }
+  if (open < 0) return { name: short(line.trim()), email: '', time: 0, timezone: '+0000' }
   const closing = line.indexOf('>', open)
   const close = closing < 0 ? line.length : closing
   const [time = '', timezone = '+0000'] = line
@@ -176,10 +181,10 @@ function parsePerson(line: string): GitPerson {
     .trim()
     .split(/\s+/)
   return {
-    name: line.slice(0, open).trim(),
-    email: line.slice(open + 1, close),
+    name: short(line.slice(0, open).trim()),
+    email: short(line.slice(open + 1, close)),
     time: (Number(time) || 0) * 1000,
-    timezone,
+    timezone: short(timezone),
   }
 }
 
