@@ -1,11 +1,10 @@
 import type { Caller } from '../access/caller.ts'
 import { type BlamedRange, blameLines } from '../git/objects/blame.ts'
-import { readCommits } from '../git/objects/history.ts'
 import { ObjectMissing } from '../git/objects/reader.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import { createRecent } from '../platform/recent.ts'
 import { type BrowsingDeps, refuseLarge, requirePath } from './browsing.ts'
-import { summarize } from './commit-summaries.ts'
+import { summarizeAll } from './commit-summaries.ts'
 import { directoryName } from './repositories.ts'
 
 interface BlameInput {
@@ -20,8 +19,10 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024
 /** Of one answer. */
 const MAX_LINES = 1_000
 const MAX_ANSWERS = 500
-/** Ranges of all answers that are kept. */
-const MAX_KEPT = 100_000
+/** Of all answers that are kept. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
+/** A range without its path. */
+const RANGE_BYTES = 200
 /** How far git looks for a zero, which is in no text. */
 const LOOKED_AT = 8_000
 
@@ -32,7 +33,7 @@ export function createBlamesService({ repos, repositories, revisions }: Browsing
   /** Of one commit it is always the same, and git goes far for it. */
   const kept = createRecent<string, readonly BlamedRange[]>({
     maxEntries: MAX_ANSWERS,
-    weight: { of: (ranges) => 1 + ranges.length, max: MAX_KEPT },
+    weight: { of: weigh, max: MAX_KEPT_BYTES },
   })
 
   return {
@@ -61,23 +62,27 @@ export function createBlamesService({ repos, repositories, revisions }: Browsing
       const ranges =
         kept.get(key) ??
         (await repositories.withGit(repo, signal, (opened) =>
-          blameLines(opened, { commit, path, startLine, endLine }),
+          blameLines(opened, { commit, path, startLine, endLine }).catch(refuseLarge),
         ))
       kept.set(key, ranges)
       const oids = new Set(ranges.map((range) => range.commit))
       const commits = await repositories.withObjects(repo, signal, (objects) =>
-        readCommits(objects, [...oids]),
+        summarizeAll(objects, [...oids]),
       )
       const hasMore = endLine < Math.min(lines, input.endLine ?? lines)
       return {
         ...answer,
         ranges: [...ranges],
-        commits: commits.map(summarize),
+        commits,
         nextLine: hasMore ? endLine + 1 : null,
       }
     },
   }
 }
+
+/** In bytes. A character may take two. */
+export const weigh = (ranges: readonly BlamedRange[]): number =>
+  ranges.reduce((sum, { originalPath }) => sum + RANGE_BYTES + originalPath.length * 2, RANGE_BYTES)
 
 function countLines(bytes: Buffer): number {
   let lines = 0

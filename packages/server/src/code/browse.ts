@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { type Oid, parseOid, type TreePath } from '../git/names.ts'
 import { compareCommits, compareObjects, completeComparison } from '../git/objects/compare.ts'
 import { type ListedCommit, readCommits } from '../git/objects/history.ts'
-import { ObjectMissing, withObjects } from '../git/objects/reader.ts'
+import { ObjectMissing, type ObjectReader, withObjects } from '../git/objects/reader.ts'
 import { createHistoryPages } from '../git/objects/walk/pages.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
@@ -65,19 +65,20 @@ export function createBrowseService(deps: BrowsingDeps) {
           ? (await objects.findCommit(place.oid)) && place.oid
           : await revisions.commitIn(objects, repo, input.ref)
         const page = from && (await pages.find(objects, pageFrom(from), signal))
-        return { from, page, commits: page && (await readCommits(objects, page.oids)) }
+        return { from, page: page && (await readPage(objects, page)) }
       })
       const { from } = near
       if (!from) return { items: [], nextCursor: null }
-      const present = (commits: ListedCommit[], more: boolean) => ({
-        items: commits.map(presentCommit),
-        nextCursor: more ? writePlace({ oid: from, offset: skip + commits.length }) : null,
-      })
-      if (near.page && near.commits) return present(near.commits, near.page.more)
-      return repositories.withGit(repo, signal, async (opened) => {
-        const { oids, more } = await pages.ask(opened, pageFrom(from))
-        return present(await withObjects(opened, (objects) => readCommits(objects, oids)), more)
-      })
+      const page =
+        near.page ??
+        (await repositories.withGit(repo, signal, async (opened) => {
+          const listed = await pages.ask(opened, pageFrom(from))
+          return withObjects(opened, (objects) => readPage(objects, listed))
+        }))
+      return {
+        items: page.commits.map(presentCommit),
+        nextCursor: page.more ? writePlace({ oid: from, offset: skip + page.read }) : null,
+      }
     },
 
     async getCommit(
@@ -188,6 +189,12 @@ export function createBrowseService(deps: BrowsingDeps) {
       }
     },
   }
+}
+
+/** A page of long messages is a short one. */
+async function readPage(objects: ObjectReader, { oids, more }: { oids: readonly Oid[]; more: boolean }) {
+  const { commits, read } = await readCommits(objects, oids)
+  return { commits, read, more: more || read < oids.length }
 }
 
 function presentCommit({ oid, tree, parents, author, committer, message, signed }: ListedCommit): Commit {

@@ -1,6 +1,7 @@
 import { type Oid, parseOid, parseTreePath, type TreePath } from '../git/names.ts'
 import type { FilePatch } from '../git/objects/diff.ts'
 import { ObjectTooLarge } from '../git/objects/reader.ts'
+import { OutputTooLarge } from '../git/process/command.ts'
 import { textCursor } from '../platform/cursors.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import type { ReposService } from '../repos/service.ts'
@@ -21,13 +22,14 @@ export interface Paged {
 }
 
 export function refuseLarge(error: unknown): never {
-  if (!(error instanceof ObjectTooLarge)) throw error
-  throw new Fault('PAYLOAD_TOO_LARGE', {
-    scope: 'git_workspace_memory',
-    limit: error.limit,
-    observed: error.size,
-  })
+  if (error instanceof ObjectTooLarge) throw tooLarge(error.limit, error.size)
+  // Git was ended then: how much it would have said nobody knows.
+  if (error instanceof OutputTooLarge) throw tooLarge(error.limit, error.limit + 1)
+  throw error
 }
+
+const tooLarge = (limit: number, observed: number) =>
+  new Fault('PAYLOAD_TOO_LARGE', { scope: 'git_workspace_memory', limit, observed })
 
 export function requirePath(path: string): TreePath {
   const parsed = parseTreePath(path)

@@ -1,12 +1,11 @@
 import type { Caller } from '../access/caller.ts'
 import { nameBytes } from '../git/objects/format.ts'
-import { readCommits } from '../git/objects/history.ts'
 import type { ObjectReader } from '../git/objects/reader.ts'
 import { createLastChanges, type LastChanges } from '../git/objects/walk/last-changes.ts'
 import { createReading } from '../git/objects/walk/reading.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { BrowsingDeps } from './browsing.ts'
-import { summarize } from './commit-summaries.ts'
+import { summarizeAll } from './commit-summaries.ts'
 import { type DirectoryInput, withDirectoryPage } from './directory-pages.ts'
 import { directoryName } from './repositories.ts'
 
@@ -64,11 +63,8 @@ export function createLastChangesService(deps: BrowsingDeps) {
           oid: walk.found.get(nameBytes(entry).toString('latin1')),
         }))
         const oids = new Set(changes.flatMap(({ oid }) => oid ?? []))
-        const commits = new Map((await readCommits(objects, [...oids])).map((read) => [read.oid, read]))
-        const items = changes.map(({ name, oid }) => {
-          const read = oid && commits.get(oid)
-          return { name, commit: read ? summarize(read) : null }
-        })
+        const commits = new Map((await summarizeAll(objects, [...oids])).map((read) => [read.oid, read]))
+        const items = changes.map(({ name, oid }) => ({ name, commit: (oid && commits.get(oid)) ?? null }))
         return {
           commit,
           items,

@@ -62,12 +62,8 @@ export async function compareObjects(
   const counts = bases && (await walks.countAheadBehind(base, head))
   const oids = counts && (await walks.listBetween(base, head))
   if (!oids) return {}
-  const relation = {
-    mergeBase: bases[0],
-    ...counts,
-    commits: await readCommits(objects, oids.slice(0, maxCommits)),
-    moreCommits: oids.length > maxCommits,
-  }
+  const { commits, read } = await readCommits(objects, oids.slice(0, maxCommits))
+  const relation = { mergeBase: bases[0], ...counts, commits, moreCommits: oids.length > read }
   return { relation, changes: await findChangedFiles(objects, startOf(request, relation), head, signal) }
 }
 
@@ -89,8 +85,10 @@ async function askRelation(
     countAheadBehind(repo, base, head),
     listCommitOids(repo, { from: head, notIn: base, limit: maxCommits + 1 }),
   ])
-  const commits = await withObjects(repo, (objects) => readCommits(objects, oids.slice(0, maxCommits)))
-  return { mergeBase, ...counts, commits, moreCommits: oids.length > maxCommits }
+  const { commits, read } = await withObjects(repo, (objects) =>
+    readCommits(objects, oids.slice(0, maxCommits)),
+  )
+  return { mergeBase, ...counts, commits, moreCommits: oids.length > read }
 }
 
 /** How two commits differ, and which commits lie between them; git is asked for what is not known. */

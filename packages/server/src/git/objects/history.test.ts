@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createTestRepo, path } from '../../testing/git-repo.ts'
+import { startKeeping } from '../../testing/kept-bytes.ts'
 import type { Oid } from '../names.ts'
-import { GitError } from '../process/command.ts'
-import { countAheadBehind, findMergeBases, isAncestor, listCommitOids } from './history.ts'
+import { GitError, OutputTooLarge } from '../process/command.ts'
+import { blameLines } from './blame.ts'
+import { countAheadBehind, findMergeBases, isAncestor, listCommitOids, readCommits } from './history.ts'
 
 function branchedRepo() {
   const t = createTestRepo()
@@ -47,4 +49,49 @@ test('a missing commit is an error and not an answer', async () => {
   const missing = 'f'.repeat(40) as Oid
   await assert.rejects(isAncestor(t.repo, a, missing), GitError)
   await assert.rejects(listCommitOids(t.repo, { from: missing, limit: 1 }), GitError)
+})
+
+test('commits with long messages are read as far as one answer may go', async () => {
+  const person = { name: 'Ann', email: 'ann@example.org', time: 0, timezone: '+0000' }
+  const oids = Array.from({ length: 40 }, (_, i) => i.toString(16).padStart(40, '0') as Oid)
+  let asked = 0
+  const reader = (message: string) => ({
+    async findCommit(oid: Oid) {
+      asked++
+      if (oid === oids[2]) return undefined
+      return { tree: oid, parents: [], author: person, committer: person, message, signed: false }
+    },
+  })
+  const long = await readCommits(reader('x'.repeat(1024 * 1024)), oids)
+  assert.deepEqual([long.commits.length, long.read, asked], [8, 9, 16])
+  assert.deepEqual(long.commits.at(-1)?.oid, oids[8])
+  const short = await readCommits(reader('x'), oids)
+  assert.deepEqual([short.commits.length, short.read], [39, 40])
+})
+
+test('tells where lines come from without what else is said of their commits', async () => {
+  using t = createTestRepo()
+  const tree = t.git(['rev-parse', `${t.commit({ f: '1\n2\n' })}^{tree}`])
+  const made = t.git(['commit-tree', tree], `${'filename '.repeat(100_000)}\n\nmore\n`) as Oid
+  const query = { path: path('f'), startLine: 1, endLine: 2 }
+  assert.deepEqual(await blameLines(t.repo, { ...query, commit: made }), [
+    { startLine: 1, endLine: 2, commit: made, originalPath: 'f', originalLine: 1 },
+  ])
+  const large = t.git(['commit-tree', tree], 'x'.repeat(17 * 1024 * 1024)) as Oid
+  await assert.rejects(blameLines(t.repo, { ...query, commit: large }), OutputTooLarge)
+})
+
+test('what is known of lines does not keep alive what git said', async () => {
+  using t = createTestRepo()
+  const long = `${'a'.repeat(100)}/f`
+  const tree = t.git(['rev-parse', `${t.commit({ [long]: '1\n' })}^{tree}`])
+  const commit = t.git(['commit-tree', tree], 'x'.repeat(3 * 1024 * 1024)) as Oid
+  const query = { commit, path: path(long), startLine: 1, endLine: 1 }
+  const measure = startKeeping()
+  const kept = []
+  for (let i = 0; i < 5; i++) kept.push(await blameLines(t.repo, query))
+  assert.equal(kept.length, 5)
+  const bytes = measure()
+  assert.ok(bytes < 6_000_000, `${bytes} bytes are kept`)
+  assert.equal(kept[4]?.[0]?.originalPath, long)
 })

@@ -20,15 +20,34 @@ interface CommitQuery {
   limit: number
 }
 
-/** Newest first; what is not there is left out. */
-export async function readCommits(objects: ObjectReader, oids: readonly Oid[]): Promise<ListedCommit[]> {
-  const commits = await Promise.all(
-    oids.map(async (oid) => {
-      const commit = await objects.findCommit(oid)
-      return commit ? [{ oid, ...commit }] : []
-    }),
-  )
-  return commits.flat()
+/** Of all commits of one answer, in characters. Each may have a mebibyte. */
+const MAX_READ = 8 * 1024 * 1024
+const READ_AT_ONCE = 16
+
+/**
+ * In their order; what is not there is left out. Of much it gives the first ones, at least some, and says how many it has
+ * come to.
+ */
+export async function readCommits(
+  objects: Pick<ObjectReader, 'findCommit'>,
+  oids: readonly Oid[],
+): Promise<{ commits: ListedCommit[]; read: number }> {
+  const commits: ListedCommit[] = []
+  let left = MAX_READ
+  let read = 0
+  while (read < oids.length && left > 0) {
+    const some = oids.slice(read, read + READ_AT_ONCE)
+    const found = await Promise.all(some.map((oid) => objects.findCommit(oid)))
+    for (const [i, commit] of found.entries()) {
+      const oid = some[i]
+      if (left <= 0 || !oid) break
+      read++
+      if (!commit) continue
+      commits.push({ oid, ...commit })
+      left -= commit.message.length + commit.parents.length * oid.length
+    }
+  }
+  return { commits, read }
 }
 
 /** Newest first. */

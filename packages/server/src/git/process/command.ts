@@ -144,10 +144,12 @@ export class GitTimeout extends GitOverLimit {
   }
 }
 
-class OutputTooLarge extends Error {
+export class OutputTooLarge extends Error {
   override readonly name = 'OutputTooLarge'
+  readonly limit: number
   constructor(verb: string, maxBytes: number) {
     super(`git ${verb} printed more than ${maxBytes} bytes`)
+    this.limit = maxBytes
   }
 }
 

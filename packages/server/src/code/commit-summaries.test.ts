@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Oid } from '../git/names.ts'
+import type { BlamedRange } from '../git/objects/blame.ts'
+import { weigh } from './blames.ts'
+import { summarizeAll } from './commit-summaries.ts'
+
+const person = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0000' }
+
+test('many commits are read a few at a time, and of each one line is kept', async () => {
+  const oids = Array.from({ length: 100 }, (_, i) => i.toString(16).padStart(40, '0') as Oid)
+  let reading = 0
+  let most = 0
+  const summaries = await summarizeAll(
+    {
+      async findCommit(oid) {
+        most = Math.max(most, ++reading)
+        await new Promise(setImmediate)
+        reading--
+        if (oid === oids[7]) return undefined
+        return {
+          tree: oid,
+          parents: [],
+          author: person,
+          committer: person,
+          message: `${oid}${'x'.repeat(1000)}\n\nmore`,
+          signed: false,
+        }
+      },
+    },
+    oids,
+  )
+  assert.ok(most <= 16, `${most} at once`)
+  assert.deepEqual(
+    summaries.map(({ oid }) => oid),
+    oids.filter((oid) => oid !== oids[7]),
+  )
+  assert.deepEqual(
+    summaries.map(({ oid, summary }) => [summary.length, summary.startsWith(oid)]),
+    summaries.map(() => [256, true]),
+  )
+})
+
+test('where lines come from weighs what its paths do', () => {
+  const range = (originalPath: string): BlamedRange => ({
+    startLine: 1,
+    endLine: 1,
+    commit: '0'.repeat(40) as Oid,
+    originalPath,
+    originalLine: 1,
+  })
+  assert.ok(weigh([range('x'.repeat(10_000)), range('y'.repeat(10_000))]) >= 40_000)
+  assert.ok(weigh([range('x')]) > weigh([]))
+})
