@@ -3,10 +3,11 @@ import test from 'node:test'
 import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import { createDice, createRandomHistories, pick } from '../../testing/random-histories.ts'
+import { countTurns } from '../../testing/turns.ts'
 import type { Oid } from '../names.ts'
 import { createGit, type OpenRepo, openRepo } from '../process/command.ts'
 import { compareCommits, compareObjects, completeComparison } from './compare.ts'
-import type { FilePatch } from './diff.ts'
+import { type FilePatch, listChangedFiles } from './diff.ts'
 import { withObjects } from './reader.ts'
 
 type Limits = Omit<Parameters<typeof compareCommits>[1], 'base' | 'head' | 'mode'>
@@ -230,4 +231,24 @@ test('finds changes of type, mode, submodules and binaries in objects alone', as
     const known = await withObjects(t.repo, (objects) => compareObjects(objects, request))
     assert.deepEqual(completeComparison(request, known), await compareCommits(t.repo, request))
   }
+})
+
+test('keeps the first of very many changes, counts them all, and lets others in while it reads them', async () => {
+  using t = createTestRepo()
+  const oids = `${'a'.repeat(40)} ${'b'.repeat(40)}`
+  const each = (line: (path: string) => string) =>
+    Array.from({ length: 100_000 }, (_, i) => line(`dir/file-${i}`)).join('')
+  const stdout = Buffer.from(
+    each((path) => `:100644 100644 ${oids} M\0${path}\0`) + each((path) => `2\t1\t${path}\0`),
+  )
+  const repo: OpenRepo = { ...t.repo, run: async () => ({ stdout, exitCode: 0, truncated: false }) }
+  const ends = ['c'.repeat(40) as Oid, 'd'.repeat(40) as Oid] as const
+  using turns = countTurns()
+  const { files, truncated, total } = await listChangedFiles(repo, ...ends, { maxFiles: 2 })
+  assert.deepEqual(brief(files), ['modified dir/file-0 +2 -1', 'modified dir/file-1 +2 -1'])
+  assert.equal(truncated, true)
+  assert.deepEqual(total, { files: 100_000, additions: 200_000, deletions: 100_000 })
+  assert.ok(turns.count > 3, `${turns.count} turns`)
+  const blanks = await listChangedFiles(repo, ...ends, { maxFiles: 2, ignoreWhitespace: true })
+  assert.deepEqual([blanks.files.length, blanks.total.files], [2, 100_000])
 })

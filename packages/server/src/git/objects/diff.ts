@@ -1,5 +1,6 @@
 // What differs between two commits, as git says it: files, counts and patches, all bounded.
 
+import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import { splitNul } from './nul-fields.ts'
@@ -87,19 +88,17 @@ export async function listChangedFiles(
     truncate: true,
   })
   // The last entry of a cut answer may be cut itself.
-  const { files, counted } = parseChanges(stdout)
+  const whole = truncated ? stdout.subarray(0, stdout.lastIndexOf(0) + 1) : stdout
+  const { files, counted, listed, total } = await parseChanges(whole, truncated ? maxFiles + 1 : maxFiles)
   // What differs in blanks alone is not counted then, and has no patch.
-  const different = ignoreWhitespace && !truncated ? files.filter((file) => counted.has(file)) : files
-  const all = different.slice(0, truncated ? -1 : undefined)
-  const sum = (of: (file: FileChange) => number) => all.reduce((total, file) => total + of(file), 0)
+  const isCounted = ignoreWhitespace && !truncated
+  const different = isCounted ? files.filter((file) => counted.has(file)) : files
+  const all = truncated ? different.slice(0, -1) : different
+  const count = isCounted ? total.counted : Math.max(0, listed - (truncated ? 1 : 0))
   return {
-    files: all.slice(0, maxFiles),
-    truncated: truncated || all.length > maxFiles,
-    total: {
-      files: all.length,
-      additions: sum((file) => file.additions),
-      deletions: sum((file) => file.deletions),
-    },
+    files: all,
+    truncated: truncated || count > all.length,
+    total: { files: count, additions: total.additions, deletions: total.deletions },
   }
 }
 
@@ -111,19 +110,36 @@ const statuses: Record<string, FileStatus> = {
   T: 'type-changed',
 }
 
+interface Changes {
+  /** The first ones. */
+  files: FileChange[]
+  /** Those of them that have counts. */
+  counted: ReadonlySet<FileChange>
+  /** How many there are. */
+  listed: number
+  /** Over all that have counts. */
+  total: { counted: number; additions: number; deletions: number }
+}
+
 /**
  * First all raw entries, `:modes ids status` and one or two paths; then counts, in the same order but not of all,
- * `additions<TAB>deletions<TAB>path`, where a rename has an empty path and two fields more.
+ * `additions<TAB>deletions<TAB>path`, where a rename has an empty path and two fields more. There may be a hundred
+ * thousand: others get their turn in between.
  */
-function parseChanges(output: Buffer): { files: FileChange[]; counted: ReadonlySet<FileChange> } {
+async function parseChanges(output: Buffer, maxFiles: number): Promise<Changes> {
   const fields = splitNul(output)
   const next = () => fields.next().value ?? Buffer.alloc(0)
   const files: FileChange[] = []
   const counted = new Set<FileChange>()
+  const total = { counted: 0, additions: 0, deletions: 0 }
+  const pause = createPauses()
+  let listed = 0
   let at = 0
   for (const field of fields) {
+    await pause()
     if (field[0] === 0x3a) {
-      files.push(parseRaw(field.toString('latin1', 1), next))
+      const file = parseRaw(field.toString('latin1', 1), next)
+      if (listed++ < maxFiles) files.push(file)
       continue
     }
     const tab = field.indexOf(0x09, field.indexOf(0x09) + 1)
@@ -133,16 +149,18 @@ function parseChanges(output: Buffer): { files: FileChange[]; counted: ReadonlyS
       next()
       path = next()
     }
+    const counts = { additions: Number(additions) || 0, deletions: Number(deletions) || 0 }
+    total.counted++
+    total.additions += counts.additions
+    total.deletions += counts.deletions
     const name = path.toString('utf8')
     while (at < files.length && files[at]?.path !== name) at++
     const file = files[at++]
     if (!file) continue
     counted.add(file)
-    file.binary = additions === '-'
-    file.additions = Number(additions) || 0
-    file.deletions = Number(deletions) || 0
+    Object.assign(file, counts, { binary: additions === '-' })
   }
-  return { files, counted }
+  return { files, counted, listed, total }
 }
 
 function parseRaw(entry: string, nextPath: () => Buffer): FileChange {

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
+import { countTurns } from '../../testing/turns.ts'
 import type { Oid } from '../names.ts'
-import { type MergeRequest, mergeCommits } from './merge.ts'
+import type { OpenRepo } from '../process/command.ts'
+import { type MergeRequest, mergeCommits, mergeTrees } from './merge.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0100' }
 
@@ -137,4 +139,24 @@ test('bounds the number of conflicts', async () => {
 test('does not merge histories that share nothing', async () => {
   using t = createTestRepo()
   assert.deepEqual(await outcome(t, t.commit({ a: '1' }), t.commit({ b: '1' })), { outcome: 'unrelated' })
+})
+
+test('keeps the first of very many conflicts, and lets others in while it reads them', async () => {
+  using t = createTestRepo()
+  const stages = Array.from({ length: 100_000 }, (_, i) => `100644 ${'a'.repeat(40)} 1\tdir/file-${i}\0`)
+  const messages = Array.from({ length: 100_000 }, (_, i) => `1\0dir/file-${i}\0CONFLICT (contents)\0text\0`)
+  const stdout = Buffer.from(`${'b'.repeat(40)}\0${stages.join('')}\0${messages.join('')}`)
+  const repo: OpenRepo = {
+    ...t.repo,
+    run: async () => ({ stdout, exitCode: 1, truncated: false }),
+    with: () => repo,
+  }
+  using turns = countTurns()
+  const ends = { ours: 'c'.repeat(40) as Oid, theirs: 'd'.repeat(40) as Oid }
+  const merged = await mergeTrees(repo, t.quarantine(), { ...ends, maxConflicts: 3 })
+  assert.deepEqual(merged, {
+    conflicts: [0, 1, 2].map((i) => ({ path: `dir/file-${i}`, kinds: ['contents'] })),
+    truncated: true,
+  })
+  assert.ok(turns.count > 3, `${turns.count} turns`)
 })

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
+import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import { formatCommit, type GitPerson, type ObjectType } from './format.ts'
@@ -80,9 +81,9 @@ export async function mergeTrees(
     accept: [0, 1],
     maxBytes: 64 * 1024 * 1024,
   })
-  const { tree, conflicts } = parseMergeTree(stdout)
-  if (exitCode === 0) return { tree }
-  return { conflicts: conflicts.slice(0, maxConflicts), truncated: conflicts.length > maxConflicts }
+  const fields = splitNul(stdout)
+  const tree = (fields.next().value?.toString('latin1') ?? '') as Oid
+  return exitCode === 0 ? { tree } : readConflicts(fields, maxConflicts)
 }
 
 async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest): Promise<MergeResult> {
@@ -97,30 +98,38 @@ async function commitMerge(objectsDir: string, tree: Oid, request: MergeRequest)
 }
 
 /**
- * Tree, then `mode oid stage\tpath` for each conflicted stage, an empty field, and messages of the form
- * count, that many paths, kind, text. Every field ends with NUL.
+ * After the tree, `mode oid stage\tpath` for each conflicted stage, an empty field, and messages of the form
+ * count, that many paths, kind, text. Every field ends with NUL. There may be megabytes of them, of which the first
+ * conflicts are kept, and others get their turn in between.
  */
-function parseMergeTree(output: Buffer): { tree: Oid; conflicts: Conflict[] } {
-  const fields = splitNul(output)
+async function readConflicts(
+  fields: Iterator<Buffer, undefined>,
+  max: number,
+): Promise<{ conflicts: Conflict[]; truncated: boolean }> {
   const next = () => fields.next().value
-  const tree = (next()?.toString('latin1') ?? '') as Oid
   const conflicts = new Map<string, Conflict>()
-  const at = (raw: Buffer) => {
+  const pause = createPauses()
+  let truncated = false
+  const at = (raw: Buffer): Conflict | undefined => {
     const key = raw.toString('latin1')
-    const conflict = conflicts.get(key) ?? { path: raw.toString('utf8'), kinds: [] }
-    conflicts.set(key, conflict)
-    return conflict
+    const known = conflicts.get(key)
+    if (known) return known
+    if (conflicts.size === max) truncated = true
+    else conflicts.set(key, { path: raw.toString('utf8'), kinds: [] })
+    return conflicts.get(key)
   }
   for (let field = next(); field && field.length > 0; field = next()) {
     at(field.subarray(field.indexOf(0x09) + 1))
+    await pause()
   }
   for (let count = next(); count; count = next()) {
     const paths = Array.from({ length: Number(count) }, next)
     const kind = /^CONFLICT \((.*)\)$/.exec(next()?.toString('utf8') ?? '')?.[1]
     next()
-    for (const path of paths) if (kind && path) at(path).kinds.push(kind)
+    for (const path of paths) if (kind && path) at(path)?.kinds.push(kind)
+    await pause()
   }
-  return { tree, conflicts: [...conflicts.values()] }
+  return { conflicts: [...conflicts.values()], truncated }
 }
 
 const inflated = promisify(inflate)
