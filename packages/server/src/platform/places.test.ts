@@ -15,6 +15,23 @@ test('runs up to its size and makes the rest wait', async () => {
   assert.deepEqual([pool.running, pool.depth], [2, 0])
 })
 
+test('leaves some to those who hold none', async () => {
+  const pool = createPlaces({ size: 4, perOwner: 2, forOthers: 2 })
+  const first = await pool.acquire({ id: 'a' })
+  await pool.acquire({ id: 'a' })
+  await pool.acquire({ id: 'b' })
+  const second = pool.acquire({ id: 'b' })
+  assert.deepEqual([pool.running, pool.depth], [3, 1])
+  const other = await pool.acquire({ id: 'c' })
+  other.release()
+  assert.deepEqual([pool.running, pool.depth], [3, 1])
+  first.release()
+  assert.deepEqual([pool.running, pool.depth], [2, 1])
+  await pool.acquire({ id: 'd' })
+  assert.deepEqual([pool.running, pool.depth], [3, 1])
+  void second.catch(() => {})
+})
+
 test('serves waiting keys in turn, however many one of them has waiting', async () => {
   const pool = createPlaces({ size: 1 })
   const blocker = await pool.acquire({ id: 'x' })

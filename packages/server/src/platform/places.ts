@@ -40,6 +40,8 @@ interface PlacesOptions {
   size: number
   /** Slots that one owner may hold at once, so that the others get their part of the machine. */
   perOwner?: number
+  /** Slots that only those get who hold none. Default: none. */
+  forOthers?: number
   /** Slots that all provisional owners may hold together, and one of them. Default: a quarter, three quarters of that. */
   forProvisional?: number
   perProvisional?: number
@@ -64,7 +66,8 @@ const sharePerOwner = (size: number): number =>
   Math.max(1, Math.min(availableParallelism() + 1, Math.ceil(size * 0.75)))
 
 export function createPlaces(options: PlacesOptions): Places {
-  const { size, perOwner = sharePerOwner(size), maxWaiting = 256, maxWaitMs = 30_000 } = options
+  const { size, perOwner = sharePerOwner(size), forOthers = 0 } = options
+  const { maxWaiting = 256, maxWaitMs = 30_000 } = options
   const forProvisional = options.forProvisional ?? Math.max(1, Math.floor(size / 4))
   const perProvisional = options.perProvisional ?? Math.ceil(forProvisional * 0.75)
   const held = new Map<string, number>()
@@ -76,7 +79,7 @@ export function createPlaces(options: PlacesOptions): Places {
 
   function mayRun({ id, isProvisional }: PlaceOwner): boolean {
     const own = held.get(id) ?? 0
-    if (running >= size) return false
+    if (running >= size - (own > 0 ? forOthers : 0)) return false
     return isProvisional ? provisional < forProvisional && own < perProvisional : own < perOwner
   }
 

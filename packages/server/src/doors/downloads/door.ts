@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import { createPlaces } from '../../platform/places.ts'
 import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
-import { drained } from '../git/patience.ts'
+import { createPace } from '../git/patience.ts'
 import { ClientGone } from '../http/body.ts'
 import type { Door } from '../http/door.ts'
 import { type Exchange, securityHeaders, send } from '../http/exchange.ts'
@@ -30,15 +30,15 @@ export const servesDownloads = (path: string): boolean => path === ARCHIVE || pa
 /** What one of them takes of git lasts as long as its client likes, so most processes are left to others. */
 const PART_OF_PROCESSES = 1 / 2
 const PER_ORG = 2
+/** Only for organizations that have none: nobody gets a second one while fewer are free. */
+const PART_FOR_OTHERS = 1 / 2
 
 type Chunks = AsyncGenerator<Buffer, void, undefined>
 
 /** Archives of commits and files as they are, for browsers and for whoever keeps them: `git/archive` and `git/raw`. */
 export function createDownloads({ downloads, admission, cors, processes }: DownloadsDeps): Door['handle'] {
-  const places = createPlaces({
-    size: Math.max(1, Math.floor(processes * PART_OF_PROCESSES)),
-    perOwner: PER_ORG,
-  })
+  const size = Math.max(1, Math.floor(processes * PART_OF_PROCESSES))
+  const places = createPlaces({ size, perOwner: PER_ORG, forOthers: Math.floor(size * PART_FOR_OTHERS) })
 
   return async (exchange) => {
     const { request, response, path } = exchange
@@ -121,11 +121,16 @@ export function createDownloads({ downloads, admission, cors, processes }: Downl
   ): Promise<void> {
     const { id, provisional: isProvisional } = caller.org
     using _place = await places.acquire({ id, isProvisional }, sent.signal)
+    const pace = createPace()
+    let bytes = 0
     for await (const chunk of sent.chunks) {
       if (response.destroyed) throw new ClientGone()
       if (!response.headersSent)
         response.writeHead(200, { ...securityHeaders, 'x-request-id': requestId, ...sent.headersOf(chunk) })
-      if (!response.write(chunk)) await drained(response)
+      bytes += chunk.length
+      if (response.write(chunk)) continue
+      await pace.drained(response, bytes)
+      bytes = 0
     }
     response.end()
   }
