@@ -78,18 +78,15 @@ export function createPushService(deps: PushDeps) {
     // Where all refs are at one commit, whatever is beyond it is new.
     const isAllInBase = Iterator.from(refs).every(({ oid }) => oid === base)
     const asked = { oids: tips, updates: moves, surroundings: { base, isNew: () => isAllInBase } }
-    // A process that waits is a slot of the pool, so only for a pack that does not keep it waiting. It is asked for
-    // after the one it waits for.
-    const isQuick = !whole || whole.inMemory
-    const describing = isQuick ? describeUpdatesIn(quarantined, { ...asked, there: ingesting }) : undefined
-    describing?.catch(() => {})
+    const describing = describeUpdatesIn(quarantined, { ...asked, there: ingesting })
+    describing.catch(() => {})
     const ingested = await ingesting.catch(async (error: unknown) => {
       await Promise.allSettled([describing])
       if (error instanceof PackRejected) await requireSound(repo, error.cause)
       throw error
     })
     const inspect = async () => {
-      const described = await (describing ?? describeUpdatesIn(quarantined, asked))
+      const described = await describing
       const unclear = tips.filter((tip) => !described.whole.has(tip))
       const isWhole = unclear.length === 0 || (ingested?.isClosed && (await isAllThereIs(quarantined)))
       const broken = isWhole ? new Set<Oid>() : await findBrokenTips(quarantined, unclear)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
+import type { OpenRepo } from '../process/command.ts'
 import { describeTips, describeUpdatesIn, gatherFacts, readFacts } from './push-facts.ts'
 import { withObjects } from './reader.ts'
 
@@ -185,4 +186,28 @@ test('a straight move is whole only when all that each commit adds is there', as
   const mended = commitOf(listing, withoutBlob)
   assert.equal(await isWhole(first, mended), false)
   assert.equal(await isWhole(withoutBlob, mended), true)
+})
+
+test('no process waits for a pack that is still being taken', async () => {
+  let started = 0
+  const opened: OpenRepo = {
+    ...repo.repo,
+    start(command) {
+      started++
+      return repo.repo.start(command)
+    },
+  }
+  const there = Promise.withResolvers<void>()
+  const surroundings = { base: null, isNew: () => false }
+  const describing = describeUpdatesIn(opened, {
+    oids: [third],
+    updates: [],
+    surroundings,
+    there: there.promise,
+  })
+  await new Promise(setImmediate)
+  assert.equal(started, 0)
+  there.resolve()
+  assert.equal((await describing).tips.get(third)?.type, 'commit')
+  assert.equal(started, 1)
 })

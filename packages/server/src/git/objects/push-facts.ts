@@ -58,16 +58,17 @@ const NOTHING_KNOWN: Surroundings = { base: null, isNew: () => false }
 /** What it takes to describe updates. */
 export type TipReader = Pick<ObjectReader, 'listInfo' | 'findCommit' | 'findTree' | 'peel'>
 
-/** Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. */
+/**
+ * Looks at what was pushed through one process, once it is `there`. Nothing of it needs to be. The process is started
+ * then and not before: to take a pack may last longer than one that only looks may live.
+ */
 export async function describeUpdatesIn<Update extends BranchUpdate>(
   repo: OpenRepo,
   { there, ...asked }: Asked<Update> & { there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
   if (asked.oids.length === 0) return { tips: new Map(), facts: new Map(), whole: new Set() }
-  return withObjects(repo, async (objects) => {
-    await there
-    return describeUpdates(objects, asked)
-  })
+  await there
+  return withObjects(repo, (objects) => describeUpdates(objects, asked))
 }
 
 /** Nothing of it needs to be there. */
