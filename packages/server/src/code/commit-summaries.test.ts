@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Oid } from '../git/names.ts'
 import type { BlamedRange } from '../git/objects/blame.ts'
+import type { FileChange } from '../git/objects/diff.ts'
 import { weigh } from './blames.ts'
 import { summarizeAll } from './commit-summaries.ts'
+import { weighList } from './diffs.ts'
 
 const person = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0000' }
 
@@ -51,4 +53,22 @@ test('where lines come from weighs what its paths do', () => {
   })
   assert.ok(weigh([range('x'.repeat(10_000)), range('y'.repeat(10_000))]) >= 40_000)
   assert.ok(weigh([range('x')]) > weigh([]))
+})
+
+test('a list of changed files weighs what its paths do', () => {
+  const oid = '0'.repeat(40) as Oid
+  const file = (path: string): FileChange => ({
+    path,
+    from: path,
+    status: 'renamed',
+    ...{ oldMode: '100644', newMode: '100644', oldOid: oid, newOid: oid },
+    ...{ additions: 0, deletions: 0, binary: false },
+  })
+  const list = (...files: FileChange[]) => ({
+    files,
+    truncated: false,
+    total: { files: files.length, additions: 0, deletions: 0 },
+  })
+  assert.ok(weighList(list(file('x'.repeat(10_000)))) >= 40_000)
+  assert.ok(weighList(list(file('x'))) > weighList(list()))
 })

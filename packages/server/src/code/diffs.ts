@@ -36,8 +36,10 @@ const MAX_FILES = 100_000
 const PAGE_BYTES = 2 * 1024 * 1024
 const FILE_BYTES = 256 * 1024
 const MAX_LISTS = 100
-/** Files of all lists that are kept; each takes some hundred bytes. */
-const MAX_LISTED = 50_000
+/** Of all lists that are kept. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
+/** A file without its paths. */
+const FILE_ENTRY_BYTES = 400
 
 export type DiffsService = ReturnType<typeof createDiffsService>
 
@@ -46,7 +48,7 @@ export function createDiffsService({ repos, repositories, revisions }: BrowsingD
   /** The next page is about the same. */
   const lists = createRecent<string, Diff<FileChange>>({
     maxEntries: MAX_LISTS,
-    weight: { of: ({ files }) => 1 + files.length, max: MAX_LISTED },
+    weight: { of: weighList, max: MAX_KEPT_BYTES },
   })
 
   /** What is held against what: a commit against its first parent, against what it left, or as was asked. */
@@ -133,6 +135,13 @@ async function firstParentOf(objects: ObjectReader, oid: Oid): Promise<Oid> {
   if (!commit) throw new ObjectMissing(oid)
   return commit.parents[0] ?? EMPTY_TREE_OID
 }
+
+/** In bytes. A character may take two. */
+export const weighList = ({ files }: Diff<FileChange>): number =>
+  files.reduce(
+    (sum, { path, from = '' }) => sum + FILE_ENTRY_BYTES + (path.length + from.length) * 2,
+    FILE_ENTRY_BYTES,
+  )
 
 const keyOf = (repo: RepoRow, { from, to }: Ends, ignoreWhitespace: boolean): string =>
   [directoryName(repo), from, to, ignoreWhitespace].join(' ')

@@ -12,8 +12,8 @@ import { directoryName } from './repositories.ts'
 /** For one answer. Whoever asks again goes on from there. */
 const MAX_OBJECTS = 3_000
 const MAX_DIRECTORIES = 1_000
-/** Entries and commits, of all that are kept; each takes about a hundred bytes. */
-const MAX_KEPT = 200_000
+/** Of all that are kept. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
 interface Kept {
   walk: LastChanges
@@ -27,7 +27,7 @@ export type LastChangesService = ReturnType<typeof createLastChangesService>
 export function createLastChangesService(deps: BrowsingDeps) {
   const kept = createRecent<string, Kept>({
     maxEntries: MAX_DIRECTORIES,
-    weight: { of: ({ size }) => size, max: MAX_KEPT },
+    weight: { of: ({ size }) => size, max: MAX_KEPT_BYTES },
   })
 
   /** As far as one answer goes. Whoever comes while somebody is at it gets what that one finds. */

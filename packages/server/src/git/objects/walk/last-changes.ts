@@ -21,11 +21,14 @@ export interface LastChanges {
   readonly found: ReadonlyMap<string, Oid>
   /** Nothing more will be found. */
   readonly isOver: boolean
-  /** How many entries and commits are remembered. */
+  /** About how many bytes are remembered. */
   readonly size: number
   /** Goes on as far as the reading allows, or rejects, when nobody waits any more. */
   advance(reading: Reading): Promise<void>
 }
+
+/** An entry without its name, wherever it is remembered; or a commit. */
+const ENTRY_BYTES = 200
 
 export function createLastChanges(from: Oid, path: TreePath | undefined): LastChanges {
   const findDirectory = createDirectoryFinder(path)
@@ -34,6 +37,7 @@ export function createLastChanges(from: Oid, path: TreePath | undefined): LastCh
   const wanted = new Map<string, string>()
   const queue = createDateQueue<Waiting>()
   const waiting = new Map<Oid, Waiting>()
+  let namesBytes = 0
   let hasBegun = false
   let isStuck = false
 
@@ -59,7 +63,10 @@ export function createLastChanges(from: Oid, path: TreePath | undefined): LastCh
     const commit = await look(reading, from)
     const bytes = commit && (await reading.tree(commit.directory))
     if (commit && bytes) {
-      for (const entry of readEntries(bytes)) wanted.set(entry.name.toString('latin1'), identityOf(entry))
+      for (const entry of readEntries(bytes)) {
+        wanted.set(entry.name.toString('latin1'), identityOf(entry))
+        namesBytes += entry.name.length
+      }
       put(commit, new Set(wanted.keys()))
     }
     hasBegun = true
@@ -102,7 +109,7 @@ export function createLastChanges(from: Oid, path: TreePath | undefined): LastCh
       return isStuck || (hasBegun && queue.size === 0)
     },
     get size() {
-      return 1 + wanted.size + waiting.size
+      return namesBytes + (1 + wanted.size + waiting.size) * ENTRY_BYTES
     },
     async advance(reading) {
       const before = found.size
