@@ -251,6 +251,8 @@ describe('git/grep', () => {
       'dir/sub/c.ts': `${long}\n`,
       binary: 'needle\0',
       many: 'straw\n'.repeat(1200),
+      'very/many': 'chaff\n'.repeat(100_001),
+      'few/one': 'chaff\n',
     })
     await client.run('push', '-q', host.remote(name), 'main')
   })
@@ -291,6 +293,15 @@ describe('git/grep', () => {
       name,
       object: 'none',
     })
+  })
+
+  it('ends where much was found that nobody wanted, and looks only where patterns may match', async () => {
+    const nowhere = await grep({ query: 'chaff', globs: ['**/*.none'] })
+    assert.deepEqual([nowhere.items, nowhere.nextCursor, nowhere.truncated], [[], null, true])
+    const few = await grep({ query: 'chaff', globs: ['few/*', '!few/none', 'none/**/x'] })
+    assert.deepEqual([places(few), few.truncated], [['few/one:1'], false])
+    const below = await grep({ query: 'chaff', globs: ['none'] })
+    assert.deepEqual([places(below), below.truncated], [[], false])
   })
 
   it('has pages, up to a thousand lines', async () => {

@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts'
+import { parseTreePath, type TreePath } from '../git/names.ts'
 import { type FoundLine, grepLines } from '../git/objects/grep.ts'
 import { invalid } from '../platform/fault.ts'
 import { type Effort, globProblem, globs } from '../platform/globs.ts'
@@ -15,6 +16,8 @@ interface GrepInput extends Paged {
 
 /** Of all pages. */
 const MAX_FOUND = 1_000
+/** Found by git, for one answer, whether they are wanted or not. */
+const MAX_LOOKED_AT = 100_000
 /** Of comparing paths with patterns, for one answer: some hundred milliseconds. */
 const MAX_STEPS = 10_000_000
 
@@ -35,14 +38,16 @@ export function createGrepsService({ repos, repositories, revisions }: BrowsingD
 
       const found: FoundLine[] = []
       let count = 0
+      let lookedAt = 0
       // One more than is wanted tells that there are more.
       const take = (line: FoundLine) => {
         if (isWanted(line.path) && count++ >= offset) found.push(line)
-        return count <= end && effort.steps >= 0
+        return count <= end && effort.steps >= 0 && ++lookedAt < MAX_LOOKED_AT
       }
       const { query: text, caseSensitive } = input
+      const paths = path ? [path] : leadsOf(input.globs ?? [])
       const isAll = await repositories.withGit(repo, signal, (opened) =>
-        grepLines(opened, { commit, text, caseSensitive, path }, take),
+        grepLines(opened, { commit, text, caseSensitive, paths }, take),
       )
       const hasMore = count > end && end < MAX_FOUND
       return {
@@ -68,4 +73,15 @@ function pathFilter(patterns: readonly string[], effort: Effort): (path: string)
     if (last?.path !== path) last = { path, isWanted: matches(path, effort) }
     return last.isWanted
   }
+}
+
+/** Below which paths everything is that patterns match, where they say so: git need not look elsewhere. */
+function leadsOf(patterns: readonly string[]): TreePath[] {
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'))
+  const leads = wanted.map((pattern) => {
+    const parts = pattern.split('/')
+    const special = parts.findIndex((part) => /[*?[{]/.test(part))
+    return parseTreePath((special < 0 ? parts : parts.slice(0, special)).join('/'))
+  })
+  return leads.every((lead) => lead !== undefined) ? leads : []
 }

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { createPauses } from '../../platform/pauses.ts'
 import type { Oid, TreePath } from '../names.ts'
 import { GitOverLimit } from '../process/allowances.ts'
 import type { OpenRepo } from '../process/command.ts'
@@ -19,8 +20,8 @@ interface GrepQuery {
   /** One line of text, which stands for itself. */
   text: string
   caseSensitive: boolean
-  /** Only in this file, or below this directory. */
-  path?: TreePath | undefined
+  /** Only in these files, or below these directories. Without any, in all. */
+  paths: readonly TreePath[]
 }
 
 /** Of a line that is shown, and how much of it comes before the match. */
@@ -35,7 +36,7 @@ const MAX_FIELD_BYTES = 16 * 1024
  */
 export async function grepLines(
   repo: OpenRepo,
-  { commit, text, caseSensitive, path }: GrepQuery,
+  { commit, text, caseSensitive, paths }: GrepQuery,
   take: (found: FoundLine) => boolean,
 ): Promise<boolean> {
   await using process = await repo.start({
@@ -54,13 +55,17 @@ export async function grepLines(
       '-',
     ],
     values: [commit],
-    ...(path && { paths: [path] }),
+    ...(paths.length > 0 && { paths }),
     stdin: text,
     accept: [0, 1],
     work: 'compare',
   })
+  const pause = createPauses()
   try {
-    for await (const found of readFound(process.stdout)) if (!take(found)) return false
+    for await (const found of readFound(process.stdout)) {
+      if (!take(found)) return false
+      await pause()
+    }
     await process.done
     return true
   } catch (error) {
