@@ -6,6 +6,7 @@ import { createRecent } from '../platform/recent.ts'
 import { type BrowsingDeps, refuseLarge, requirePath } from './browsing.ts'
 import { summarizeAll } from './commit-summaries.ts'
 import { directoryName } from './repositories.ts'
+import { weighRanges } from './weights.ts'
 
 interface BlameInput {
   name: string
@@ -21,8 +22,6 @@ const MAX_LINES = 1_000
 const MAX_ANSWERS = 500
 /** Of all answers that are kept. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
-/** A range without its path. */
-const RANGE_BYTES = 200
 /** How far git looks for a zero, which is in no text. */
 const LOOKED_AT = 8_000
 
@@ -33,7 +32,7 @@ export function createBlamesService({ repos, repositories, revisions }: Browsing
   /** Of one commit it is always the same, and git goes far for it. */
   const kept = createRecent<string, readonly BlamedRange[]>({
     maxEntries: MAX_ANSWERS,
-    weight: { of: weigh, max: MAX_KEPT_BYTES },
+    weight: { of: weighRanges, max: MAX_KEPT_BYTES },
   })
 
   return {
@@ -79,10 +78,6 @@ export function createBlamesService({ repos, repositories, revisions }: Browsing
     },
   }
 }
-
-/** In bytes. A character may take two. */
-export const weigh = (ranges: readonly BlamedRange[]): number =>
-  ranges.reduce((sum, { originalPath }) => sum + RANGE_BYTES + originalPath.length * 2, RANGE_BYTES)
 
 function countLines(bytes: Buffer): number {
   let lines = 0

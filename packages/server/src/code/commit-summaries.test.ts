@@ -3,9 +3,10 @@ import test from 'node:test'
 import type { Oid } from '../git/names.ts'
 import type { BlamedRange } from '../git/objects/blame.ts'
 import type { FileChange } from '../git/objects/diff.ts'
-import { weigh } from './blames.ts'
+import { OutputTooLarge } from '../git/process/command.ts'
+import { refuseLarge } from './browsing.ts'
 import { summarizeAll } from './commit-summaries.ts'
-import { weighList } from './diffs.ts'
+import { weighChanges, weighRanges } from './weights.ts'
 
 const person = { name: 'Ann', email: 'ann@example.org', time: 1_700_000_000_000, timezone: '+0000' }
 
@@ -51,8 +52,8 @@ test('where lines come from weighs what its paths do', () => {
     originalPath,
     originalLine: 1,
   })
-  assert.ok(weigh([range('x'.repeat(10_000)), range('y'.repeat(10_000))]) >= 40_000)
-  assert.ok(weigh([range('x')]) > weigh([]))
+  assert.ok(weighRanges([range('x'.repeat(10_000)), range('y'.repeat(10_000))]) >= 40_000)
+  assert.ok(weighRanges([range('x')]) > weighRanges([]))
 })
 
 test('a list of changed files weighs what its paths do', () => {
@@ -69,6 +70,11 @@ test('a list of changed files weighs what its paths do', () => {
     truncated: false,
     total: { files: files.length, additions: 0, deletions: 0 },
   })
-  assert.ok(weighList(list(file('x'.repeat(10_000)))) >= 40_000)
-  assert.ok(weighList(list(file('x'))) > weighList(list()))
+  assert.ok(weighChanges(list(file('x'.repeat(10_000)))) >= 40_000)
+  assert.ok(weighChanges(list(file('x'))) > weighChanges(list()))
+})
+
+test('what git says too much of is refused in words', () => {
+  assert.throws(() => refuseLarge(new OutputTooLarge('blame', 5)), { code: 'PAYLOAD_TOO_LARGE' })
+  assert.throws(() => refuseLarge(new Error('other')), { message: 'other' })
 })

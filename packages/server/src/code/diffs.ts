@@ -12,6 +12,7 @@ import { createRecent } from '../platform/recent.ts'
 import type { RepoRow } from '../repos/service.ts'
 import { type BrowsingDeps, type Paged, presentChange, requirePath } from './browsing.ts'
 import { directoryName } from './repositories.ts'
+import { weighChanges } from './weights.ts'
 
 interface DiffInput extends Paged {
   name: string
@@ -38,8 +39,6 @@ const FILE_BYTES = 256 * 1024
 const MAX_LISTS = 100
 /** Of all lists that are kept. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
-/** A file without its paths. */
-const FILE_ENTRY_BYTES = 400
 
 export type DiffsService = ReturnType<typeof createDiffsService>
 
@@ -48,7 +47,7 @@ export function createDiffsService({ repos, repositories, revisions }: BrowsingD
   /** The next page is about the same. */
   const lists = createRecent<string, Diff<FileChange>>({
     maxEntries: MAX_LISTS,
-    weight: { of: weighList, max: MAX_KEPT_BYTES },
+    weight: { of: weighChanges, max: MAX_KEPT_BYTES },
   })
 
   /** What is held against what: a commit against its first parent, against what it left, or as was asked. */
@@ -135,13 +134,6 @@ async function firstParentOf(objects: ObjectReader, oid: Oid): Promise<Oid> {
   if (!commit) throw new ObjectMissing(oid)
   return commit.parents[0] ?? EMPTY_TREE_OID
 }
-
-/** In bytes. A character may take two. */
-export const weighList = ({ files }: Diff<FileChange>): number =>
-  files.reduce(
-    (sum, { path, from = '' }) => sum + FILE_ENTRY_BYTES + (path.length + from.length) * 2,
-    FILE_ENTRY_BYTES,
-  )
 
 const keyOf = (repo: RepoRow, { from, to }: Ends, ignoreWhitespace: boolean): string =>
   [directoryName(repo), from, to, ignoreWhitespace].join(' ')

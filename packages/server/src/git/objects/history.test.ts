@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import test from 'node:test'
 import { createTestRepo, path } from '../../testing/git-repo.ts'
 import { startKeeping } from '../../testing/kept-bytes.ts'
 import type { Oid } from '../names.ts'
-import { GitError, OutputTooLarge } from '../process/command.ts'
+import { GitError, type GitProcess, type OpenRepo, OutputTooLarge } from '../process/command.ts'
 import { blameLines } from './blame.ts'
 import { countAheadBehind, findMergeBases, isAncestor, listCommitOids, readCommits } from './history.ts'
 
@@ -69,29 +70,37 @@ test('commits with long messages are read as far as one answer may go', async ()
   assert.deepEqual([short.commits.length, short.read], [39, 40])
 })
 
-test('tells where lines come from without what else is said of their commits', async () => {
-  using t = createTestRepo()
-  const tree = t.git(['rev-parse', `${t.commit({ f: '1\n2\n' })}^{tree}`])
-  const made = t.git(['commit-tree', tree], `${'filename '.repeat(100_000)}\n\nmore\n`) as Oid
-  const query = { path: path('f'), startLine: 1, endLine: 2 }
-  assert.deepEqual(await blameLines(t.repo, { ...query, commit: made }), [
-    { startLine: 1, endLine: 2, commit: made, originalPath: 'f', originalLine: 1 },
-  ])
-  const large = t.git(['commit-tree', tree], 'x'.repeat(17 * 1024 * 1024)) as Oid
-  await assert.rejects(blameLines(t.repo, { ...query, commit: large }), OutputTooLarge)
-})
+/** A repository in which git says this, in parts that end anywhere. */
+function saying(output: string): OpenRepo {
+  const parts = output.match(/[\s\S]{1,50000}/g) ?? []
+  const process: GitProcess = {
+    stdout: Readable.from(parts.map((part) => Buffer.from(part))),
+    stdin: undefined,
+    done: Promise.resolve(0),
+    stop: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  }
+  return { start: async () => process } as Partial<OpenRepo> as OpenRepo
+}
 
-test('what is known of lines does not keep alive what git said', async () => {
-  using t = createTestRepo()
+test('of what git says of lines, only where they come from is kept', async () => {
+  const commit = 'c'.repeat(40) as Oid
   const long = `${'a'.repeat(100)}/f`
-  const tree = t.git(['rev-parse', `${t.commit({ [long]: '1\n' })}^{tree}`])
-  const commit = t.git(['commit-tree', tree], 'x'.repeat(3 * 1024 * 1024)) as Oid
-  const query = { commit, path: path(long), startLine: 1, endLine: 1 }
+  const query = { commit, path: path('f'), startLine: 1, endLine: 3 }
+  const said = (subject: string) =>
+    `${commit} 2 3 1\nauthor A\nsummary ${subject}\nfilename ${long}\n${commit} 1 1 2\nfilename "a\\tb"\n`
+  const wordy = said('x'.repeat(3_000_000))
   const measure = startKeeping()
   const kept = []
-  for (let i = 0; i < 5; i++) kept.push(await blameLines(t.repo, query))
-  assert.equal(kept.length, 5)
+  for (let i = 0; i < 5; i++) kept.push(await blameLines(saying(wordy), query))
   const bytes = measure()
   assert.ok(bytes < 6_000_000, `${bytes} bytes are kept`)
-  assert.equal(kept[4]?.[0]?.originalPath, long)
+  assert.equal(kept.length, 5)
+  assert.deepEqual(kept[4], [
+    { startLine: 1, endLine: 2, commit, originalPath: 'a\tb', originalLine: 1 },
+    { startLine: 3, endLine: 3, commit, originalPath: long, originalLine: 2 },
+  ])
+  await assert.rejects(blameLines(saying(said('x'.repeat(17 * 1024 * 1024))), query), OutputTooLarge)
+  const path100k = `${commit} 1 1 1\nfilename ${'p'.repeat(100_000)}\n`
+  await assert.rejects(blameLines(saying(path100k), query), OutputTooLarge)
 })

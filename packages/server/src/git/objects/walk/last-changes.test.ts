@@ -64,3 +64,14 @@ test('goes as far as it may, and on from there', async () => {
     assert.deepEqual([stuck.isOver, stuck.found.size], [true, 0])
   })
 })
+
+test('weighs what the names do that it remembers', async () => {
+  using repo = await createRandomHistories(createDice(1), 1)
+  const sizeOf = (name: string) =>
+    withObjects(repo.repo, async (objects) => {
+      const walk = createLastChanges(repo.commit({ [name]: '0' }), undefined)
+      await walk.advance(createReading(objects, { maxObjects: 10 }))
+      return walk.size
+    })
+  assert.ok((await sizeOf('x'.repeat(2_000))) >= (await sizeOf('x')) + 1_999)
+})
