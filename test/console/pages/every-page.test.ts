@@ -38,7 +38,7 @@ function places({ commit, runs, row, deliveries, event }: FullWorld): Record<str
     ],
     '/o/$org/~/activity': [{ path: `/${ORG}/activity`, shows: /^Created organization/ }],
     '/o/$org/~/people': [{ path: `/${ORG}/people`, shows: 'linus@example.com', opens: ['Invite somebody'] }],
-    '/o/$org/~/agents': [{ path: `/${ORG}/agents`, shows: 'You have claimed no agent' }],
+    '/o/$org/~/agents': [{ path: `/${ORG}/agents`, shows: 'No agent came with' }],
     '/o/$org/~/settings': [
       { path: `/${ORG}/settings`, shows: /of 10,000/ },
       { path: '/lab/settings', shows: /of 10,000/, opens: ['Delete…'] },
