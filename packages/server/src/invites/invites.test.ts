@@ -181,7 +181,7 @@ onEachDatabase('invites', (create) => {
       const { cloneUrl, prompt } = (await reveal(id)).body
       const token = new URL(cloneUrl).password
       assertForbidden(
-        await app.call('git/branches/create', { name: 'shared', branch: 'x' }, { token }),
+        await app.call('git/branches/delete', { name: 'shared', branch: 'x' }, { token }),
         'scope_missing',
       )
       assert.match(prompt, /Until .* you may read it; you may not push to it\./)
