@@ -167,7 +167,7 @@ onEachDatabase('daemons', (create) => {
     await emit('let', [1])
     await settled('let', 'dispatched')
     await world.ok('runs/cancel', { id: (await daemonOf('let')).lastWakeDetail })
-    await settled('let', 'cancelled')
+    await settled('let', 'failed')
     const daemon = await daemonOf('let')
     assert.deepEqual(
       [daemon.failures, daemon.status, daemon.lastRun?.status, daemon.pendingEventCount, daemon.nextWakeAt],

@@ -53,7 +53,8 @@ export function createSettling({ clock, waking }: { clock: Clock; waking: Pick<W
       last_run_id: event.subject ?? null,
       last_run_status: status,
       last_run_ended_at: await waking.findEnd(tx, event.subject ?? ''),
-      last_wake_outcome: status,
+      // A cancelled one has not succeeded; the detail and the run say which it was.
+      last_wake_outcome: isDone ? ('succeeded' as const) : ('failed' as const),
       last_wake_detail: isDone
         ? (event.subject ?? null)
         : (error ?? 'The run was cancelled').slice(0, MAX_DETAIL),

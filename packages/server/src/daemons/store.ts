@@ -11,7 +11,6 @@ export type WakeOutcome =
   | 'dispatched'
   | 'succeeded'
   | 'failed'
-  | 'cancelled'
   | 'skipped_running'
   | 'skipped_quarantined'
   | 'rejected'

@@ -71,10 +71,9 @@ const never = () => false
 const always = () => true
 
 function compilePush({ branches, paths }: NonNullable<Subscription['push']>): Listens {
-  // Nothing is in a list of nothing.
-  if (branches?.length === 0 || paths?.length === 0) return never
-  const isBranch = branches && globs(branches)
-  const isPath = paths && globs(paths)
+  // Who always sends both lists leaves one empty for no filter.
+  const isBranch = branches?.length ? globs(branches) : undefined
+  const isPath = paths?.length ? globs(paths) : undefined
   return ({ type, payload }, effort) => {
     if (type !== 'git.push') return false
     const isHeard = (ref: string) =>

@@ -173,7 +173,7 @@ function LastWake({ org, name, daemon }: { org: string; name: string; daemon: Da
   return (
     <span className={programs.inline}>
       <TimeAgo at={lastWakeAt} />
-      {lastWakeOutcome === 'succeeded' || lastWakeOutcome === 'failed' || lastWakeOutcome === 'cancelled' ? (
+      {lastWakeOutcome === 'succeeded' || lastWakeOutcome === 'failed' ? (
         <Status kind={lastWakeOutcome} />
       ) : (
         (OUTCOMES[lastWakeOutcome ?? ''] ?? lastWakeOutcome)
