@@ -9,7 +9,8 @@ import { load, post } from './load.ts'
 import { inTurns, perSecond, type Row } from './measure.ts'
 import { runScript, runTrellis } from './processes.ts'
 
-const ROUNDS = 5
+const ROUNDS = 7
+const WARM_UP_ROUNDS = 8
 const SECONDS = 1.5
 const CALLERS = 8
 const FOLDERS = 10
@@ -48,7 +49,8 @@ async function reading(operation: Operation): Promise<Row> {
     let sent = 0
     const next = () => requests[sent++ % requests.length] ?? ''
     const against = (port: number) => () => load({ port, connections: CALLERS, seconds: SECONDS, next })
-    for (let i = 0; i < 2; i++) {
+    // A server runs for weeks; its first seconds, in which Node compiles it, say little.
+    for (let i = 0; i < WARM_UP_ROUNDS; i++) {
       await against(trellis.port)()
       await against(bare.port)()
     }

@@ -62,8 +62,11 @@ export function remembered<Schema, Values extends object, Row>(
     const direct = directs.get(db)
     const changes = direct?.changesOf?.(tables)
     if (!direct || changes === undefined) return run(db, values)
-    const answers = answersOf.get(direct) ?? createRecent({ maxEntries: ANSWERS_KEPT })
-    answersOf.set(direct, answers)
+    let answers = answersOf.get(direct)
+    if (!answers) {
+      answers = createRecent({ maxEntries: ANSWERS_KEPT })
+      answersOf.set(direct, answers)
+    }
     const key = JSON.stringify(Object.values(values))
     const kept = answers.get(key)
     if (kept?.changes === changes) return kept.rows

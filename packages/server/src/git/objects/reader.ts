@@ -123,13 +123,14 @@ export async function resolveRevision(
   const oid = parseOid(revision)
   if (oid) return oid
   if (revision === 'HEAD') return lookup('HEAD')
-  const [full, branch, tag] = [parseRefName(revision), parseBranchName(revision), parseTagName(revision)]
-  const candidates = [full, branch && branchRef(branch), tag && tagRef(tag)]
-  for (const name of candidates) {
-    const found = name && (await lookup(name))
-    if (found) return found
-  }
-  return undefined
+  const full = parseRefName(revision)
+  const found = full && (await lookup(full))
+  if (found) return found
+  const branch = parseBranchName(revision)
+  const ofBranch = branch && (await lookup(branchRef(branch)))
+  if (ofBranch) return ofBranch
+  const tag = parseTagName(revision)
+  return tag && lookup(tagRef(tag))
 }
 
 /** Of more, git's own checks have to do. */

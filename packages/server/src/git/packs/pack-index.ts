@@ -74,8 +74,7 @@ export async function readPackIndex(bytes: Buffer, packBytes: number): Promise<P
         const middle = (low + high) >>> 1
         const at = NAMES + middle * OID_BYTES
         const found = bytes.readUInt32BE(at)
-        const order =
-          found === head ? compareHex(bytes.toString('hex', at, at + OID_BYTES), oid) : found - head
+        const order = found === head ? compareOid(bytes, at, oid) : found - head
         if (order === 0) return offsetOf(middle)
         if (order < 0) low = middle + 1
         else high = middle
@@ -102,7 +101,18 @@ export async function readPackIndex(bytes: Buffer, packBytes: number): Promise<P
   }
 }
 
-const compareHex = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
+/** The id whose bytes begin there, against this one. */
+function compareOid(bytes: Buffer, at: number, oid: Oid): number {
+  for (let i = 0; i < OID_BYTES; i++) {
+    const order =
+      (bytes[at + i] as number) - (hexValue(oid.charCodeAt(2 * i)) * 16 + hexValue(oid.charCodeAt(2 * i + 1)))
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/** Of a digit or a small letter. */
+const hexValue = (code: number): number => (code <= 0x39 ? code - 0x30 : code - 0x57)
 
 /** A key is 64 bits in two words, the lower first: 40 of where an entry begins, 24 of its place among the ids. */
 const beginningIn = (keys: Uint32Array, rank: number): number =>

@@ -10,6 +10,7 @@ export interface Sight extends Disposable {
   /** What it is; no more of it is read than it takes to say. */
   findInfo(oid: Oid): Promise<ObjectInfo | undefined>
   /** The same, at once, if it is in memory. */
+  recall(oid: Oid): PackedObject | undefined
   recallInfo(oid: Oid): ObjectInfo | undefined
 }
 
@@ -134,21 +135,23 @@ export function createSight({ opened, objects, owner, listPacks, pause }: SightD
     return undefined
   }
 
+  function recall(oid: Oid): PackedObject | undefined {
+    if (oid === EMPTY_TREE_OID) return EMPTY_TREE
+    const at = spot(oid)
+    return at && objects.recall(at, oid)
+  }
+
+  function recallInfo(oid: Oid): ObjectInfo | undefined {
+    if (oid === EMPTY_TREE_OID) return EMPTY_TREE
+    const at = spot(oid)
+    return at && objects.recallInfo(at)
+  }
+
   return {
-    async find(oid) {
-      if (oid === EMPTY_TREE_OID) return EMPTY_TREE
-      const at = spot(oid)
-      return (at && objects.recall(at, oid)) ?? findAnywhere(oid, objects.read)
-    },
-    async findInfo(oid) {
-      if (oid === EMPTY_TREE_OID) return EMPTY_TREE
-      const at = spot(oid)
-      return (at && objects.recallInfo(at)) ?? findAnywhere(oid, objects.readInfo)
-    },
-    recallInfo(oid) {
-      const at = spot(oid)
-      return at && objects.recallInfo(at)
-    },
+    find: async (oid) => recall(oid) ?? findAnywhere(oid, objects.read),
+    findInfo: async (oid) => recallInfo(oid) ?? findAnywhere(oid, objects.readInfo),
+    recall,
+    recallInfo,
     [Symbol.dispose]() {
       isOver = true
       for (const pack of held.values()) opened.giveBack(pack)

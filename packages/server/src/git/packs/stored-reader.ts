@@ -33,15 +33,18 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
     }
   }
 
+  /** Most are in memory: there is no promise to be made for those. */
+  const infoOf = (oid: Oid) => sight.recallInfo(oid) ?? sight.findInfo(oid)
+
   async function commitOf(oid: Oid): Promise<Commit | undefined> {
-    const found = await sight.find(oid)
+    const found = sight.recall(oid) ?? (await sight.find(oid))
     if (found?.type !== 'commit') return undefined
     found.parsed ??= parseCommit(found.bytes)
     return found.parsed as Commit
   }
 
   async function treeOf(oid: Oid): Promise<TreeEntry[] | undefined> {
-    const found = await sight.find(oid)
+    const found = sight.recall(oid) ?? (await sight.find(oid))
     if (found?.type !== 'tree') return undefined
     found.parsed ??= await parseTree(found.bytes)
     return found.parsed as TreeEntry[]
@@ -55,14 +58,14 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
   }
 
   async function rootOf(oid: Oid): Promise<TreeEntry[] | undefined> {
-    const found = await sight.findInfo(oid)
+    const found = await infoOf(oid)
     if (found?.type !== 'commit') return treeOf(oid)
     return requireTree((await commitOf(oid))?.tree as Oid)
   }
 
   /** The bytes of the tree itself, or of a commit's. */
   async function rootBytes(root: Oid): Promise<Buffer | undefined> {
-    const info = await sight.findInfo(root)
+    const info = await infoOf(root)
     // Git follows tags, too.
     if (info?.type === 'tag') throw new Unusual('a path below a tag')
     if (info?.type === 'commit') return bytesOfTree((await commitOf(root))?.tree as Oid)
@@ -70,7 +73,7 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
   }
 
   async function bytesOfTree(oid: Oid): Promise<Buffer> {
-    const found = await sight.find(oid)
+    const found = sight.recall(oid) ?? (await sight.find(oid))
     if (found?.type !== 'tree') throw new Unusual('a tree that is missing')
     return found.bytes
   }
@@ -82,7 +85,7 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
       const step = stepOrGit(tree, rest)
       if (!step) return undefined
       if (!step.rest) {
-        const info = await sight.findInfo(step.oid)
+        const info = await infoOf(step.oid)
         // The commit of another repository is not expected to be here.
         if (!info && step.isSubmodule) return undefined
         if (!info) throw new Unusual('an entry that is missing')
@@ -95,16 +98,17 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
   }
 
   async function blobOf(oid: Oid, maxBytes: number): Promise<Buffer | undefined> {
-    const info = await sight.findInfo(oid)
+    const known = sight.recall(oid)
+    const info = known ?? (await infoOf(oid))
     if (info?.type !== 'blob') return undefined
     if (info.size > maxBytes) throw new ObjectTooLarge(oid, info.size, maxBytes)
-    return (await sight.find(oid))?.bytes
+    return (known ?? (await sight.find(oid)))?.bytes
   }
 
   async function peeled(start: Oid): Promise<(ObjectInfo & { oid: Oid }) | undefined> {
     let oid = start
     for (let depth = 0; depth < MAX_TAG_DEPTH; depth++) {
-      const info = await sight.findInfo(oid)
+      const info = await infoOf(oid)
       if (info?.type !== 'tag') return info && { type: info.type, size: info.size, oid }
       const target = parseTagTarget((await sight.find(oid))?.bytes ?? Buffer.alloc(0))
       if (!target) return undefined
@@ -116,7 +120,7 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
   const findInfo = (oid: Oid): Promise<ObjectInfo | undefined> =>
     orGit(
       async () => {
-        const info = await sight.findInfo(oid)
+        const info = await infoOf(oid)
         return info && { type: info.type, size: info.size }
       },
       async (theirs) => (await theirs.listInfo([oid]))[0],
@@ -151,7 +155,7 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
     findBytes: (oid, type) =>
       orGit(
         async () => {
-          const found = await sight.find(oid)
+          const found = sight.recall(oid) ?? (await sight.find(oid))
           return found?.type === type ? found.bytes : undefined
         },
         (theirs) => theirs.findBytes(oid, type),
