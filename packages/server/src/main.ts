@@ -12,7 +12,7 @@ setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 // Whatever the server and the git processes it starts write is for its owner alone.
 process.umask(0o077)
-closeInherited()
+closeInherited(process.env.NODE_OPTIONS)
 
 /** Starts the server from the environment, and stops it when it is told to. */
 async function main(): Promise<void> {
