@@ -1,8 +1,7 @@
 // What is said of the branches that a push moves: how many commits they gain, and which paths change.
 
 import type { Oid, RefName } from '../git/names.ts'
-import { countNewCommits } from '../git/objects/new-commits.ts'
-import { gatherFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
+import { type Described, gatherFacts, gatherShared, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { GitOverLimit } from '../git/process/allowances.ts'
 import type { OpenRepo } from '../git/process/command.ts'
 import type { PushCommand } from '../git/protocol/push-request.ts'
@@ -45,12 +44,15 @@ type FactsFound = UpdateFacts | 'over limit'
 export async function factsOfMoves(
   repo: OpenRepo,
   moves: readonly Move[],
-  { base, known }: { base: Oid | null; known: ReadonlyMap<Move, UpdateFacts> },
+  { base, described }: { base: Oid | null; described: Pick<Described<Move>, 'facts' | 'trees'> },
 ): Promise<Map<PushCommand, FactsFound>> {
+  const known = described.facts
   const facts = new Map<PushCommand, FactsFound>()
   const created = moves.flatMap((move) => (known.has(move) || move.before ? [] : [move.after]))
-  const counted = created.length > 1 ? await withinLimits(countNewCommits(repo, created)) : undefined
-  const counts = counted === 'over limit' ? undefined : counted
+  // Of branches that are held against another, only the commits are found together.
+  const trees = base ? new Map<Oid, Oid>() : described.trees
+  const found = created.length > 1 ? await withinLimits(gatherShared(repo, created, trees)) : undefined
+  const shared = found === 'over limit' ? undefined : found
   // Of branches that move in the same way the same is to be said.
   const ways = new Map(moves.filter((move) => !known.has(move)).map((move) => [wayOf(move), move]))
   const gathered = new Map<string, FactsFound>()
@@ -58,7 +60,7 @@ export async function factsOfMoves(
   async function gather(): Promise<void> {
     for (let next = left.shift(); next; next = left.shift()) {
       const [way, { before, after }] = next
-      const options = { base: before ? null : base, counts }
+      const options = { base: before ? null : base, known: shared }
       gathered.set(way, await withinLimits(gatherFacts(repo, { before, after }, options)))
     }
   }

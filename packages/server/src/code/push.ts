@@ -92,7 +92,7 @@ export function createPushService(deps: PushDeps) {
       const broken = isWhole ? new Set<Oid>() : await findBrokenTips(quarantined, unclear)
       const isSound = (tip: Oid) => described.tips.get(tip)?.type === 'commit' && !broken.has(tip)
       const sound = moves.filter(({ after }) => isSound(after))
-      const facts = await factsOfMoves(quarantined, sound, { base, known: described.facts })
+      const facts = await factsOfMoves(quarantined, sound, { base, described })
       return { described, broken, facts }
     }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.

@@ -2,6 +2,7 @@
 
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
+import { type ChangedPaths, listChangedPaths, listPathsOfTrees } from './changed-paths.ts'
 import type { Commit, ObjectType } from './format.ts'
 import { countAheadBehind, findMergeBases } from './history.ts'
 import { countNewCommits } from './new-commits.ts'
@@ -35,6 +36,8 @@ export interface Described<Update> {
   facts: Map<Update, UpdateFacts>
   /** Tips of such updates that have everything below them if their `before` has, so that git need not look. */
   whole: Set<Oid>
+  /** The trees of the other updates' tips. */
+  trees: Map<Oid, Oid>
 }
 
 interface Asked<Update> {
@@ -66,7 +69,8 @@ export async function describeUpdatesIn<Update extends BranchUpdate>(
   repo: OpenRepo,
   { there, ...asked }: Asked<Update> & { there?: Promise<unknown> | undefined },
 ): Promise<Described<Update>> {
-  if (asked.oids.length === 0) return { tips: new Map(), facts: new Map(), whole: new Set() }
+  if (asked.oids.length === 0)
+    return { tips: new Map(), facts: new Map(), whole: new Set(), trees: new Map() }
   await there
   return withObjects(repo, (objects) => describeUpdates(objects, asked))
 }
@@ -78,15 +82,25 @@ export async function describeUpdates<Update extends BranchUpdate>(
 ): Promise<Described<Update>> {
   const facts = new Map<Update, UpdateFacts>()
   const whole = new Set<Oid>()
+  const trees = new Map<Oid, Oid>()
   const tips = await describeTips(objects, oids)
+  // Where one new branch has a long history of its own, others have too: to find that out for each takes long.
+  let hasLong = false
   for (const update of updates) {
+    const isNew = !update.before
     // Whatever is odd about it, git will tell.
-    const move = await readStraightMove(objects, update, surroundings).catch(() => undefined)
-    if (!move) continue
+    const move: Move =
+      hasLong && isNew ? LONG : await readStraightMove(objects, update, surroundings).catch(() => ODD)
+    if (move === LONG || move === ODD) {
+      hasLong ||= isNew && move === LONG
+      const tip = await objects.findCommit(update.after).catch(() => undefined)
+      if (tip) trees.set(update.after, tip.tree)
+      continue
+    }
     facts.set(update, move.facts)
     if (await isWhole(objects, move).catch(() => false)) whole.add(update.after)
   }
-  return { tips, facts, whole }
+  return { tips, facts, whole, trees }
 }
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
@@ -102,16 +116,29 @@ export interface UpdateFacts {
   /** Commits that the branch gained; for a new one, those that no other ref had. */
   commitCount: number
   /** Against the old tip; for a new branch against where it left `base`, or against nothing. */
-  changedPaths: string[]
-  pathsTruncated: boolean
+  changedPaths: ChangedPaths['changedPaths']
+  pathsTruncated: ChangedPaths['pathsTruncated']
 }
 
 interface FactsOptions {
   base?: Oid | null
-  /** How many commits each new branch has that no ref had, where somebody has counted them for several. */
-  counts?: ReadonlyMap<Oid, number> | undefined
+  /** What somebody has found out for several. */
+  known?: SharedFacts | undefined
   maxPaths?: number
 }
+
+/** What is cheaper to find out for several new branches at once than for each. */
+export interface SharedFacts {
+  /** How many commits each has that no ref had. */
+  counts: ReadonlyMap<Oid, number>
+  /** What is at its tip. */
+  paths: ReadonlyMap<Oid, ChangedPaths>
+}
+
+/** What is left to git: too much of it, or not to be understood. */
+const LONG = 'long'
+const ODD = 'odd'
+type Move = StraightMove | typeof LONG | typeof ODD
 
 const MAX_STRAIGHT_COMMITS = 20
 const MAX_TREES_READ = 100
@@ -133,26 +160,27 @@ async function readStraightMove(
   objects: TipReader,
   { before, after }: BranchUpdate,
   { base, isNew, leftBaseAt }: Surroundings,
-): Promise<StraightMove | undefined> {
+): Promise<Move> {
   const start = before ?? base
   const trees: Oid[] = []
   let next: Oid | null = after
   while (next !== start) {
     if (!before && (next === null || !isNew(next))) {
       if (await leftBaseAt?.(next)) break
-      return undefined
+      return ODD
     }
+    if (trees.length === MAX_STRAIGHT_COMMITS) return LONG
     const commit: Commit | undefined = next ? await objects.findCommit(next) : undefined
-    if (!commit || commit.parents.length > 1 || trees.length === MAX_STRAIGHT_COMMITS) return undefined
+    if (!commit || commit.parents.length > 1) return ODD
     trees.push(commit.tree)
     next = commit.parents[0] ?? null
   }
   const startCommit = next === null ? undefined : await objects.findCommit(next)
-  if (next && !startCommit) return undefined
+  if (next && !startCommit) return ODD
   const startTree = startCommit?.tree ?? null
   const tip = trees[0] ?? startTree
   const changed = tip && (await readChanges(objects, { before: startTree, after: tip }))
-  if (!changed) return undefined
+  if (!changed) return ODD
   const facts = { fastForward: true, commitCount: trees.length, ...changed.facts }
   return { facts, trees: [...trees, startTree], blobs: changed.blobs }
 }
@@ -185,41 +213,48 @@ export async function readFacts(
   objects: ObjectReader,
   { before, after }: BranchUpdate,
 ): Promise<UpdateFacts | undefined> {
-  if (before) return (await readStraightMove(objects, { before, after }, NOTHING_KNOWN))?.facts
+  if (before) {
+    const move = await readStraightMove(objects, { before, after }, NOTHING_KNOWN)
+    return move === LONG || move === ODD ? undefined : move.facts
+  }
   const commit = await objects.findCommit(after)
   const changed = commit && (await readChanges(objects, { before: null, after: commit.tree }))
   return changed && { fastForward: true, commitCount: 0, ...changed.facts }
+}
+
+/** What there is to say of new branches with these tips, if nothing is there that they could be held against. */
+export async function gatherShared(
+  repo: OpenRepo,
+  tips: readonly Oid[],
+  trees: ReadonlyMap<Oid, Oid>,
+): Promise<SharedFacts> {
+  const roots = tips.flatMap((tip) => trees.get(tip) ?? [])
+  const work = [countNewCommits(repo, tips), listPathsOfTrees(repo, roots, DEFAULT_MAX_PATHS)] as const
+  // None goes on when this is over.
+  await Promise.allSettled(work)
+  const [counts, listed] = await Promise.all(work)
+  const paths = new Map<Oid, ChangedPaths>()
+  for (const tip of tips) {
+    const tree = trees.get(tip)
+    const found = tree && listed.get(tree)
+    if (found) paths.set(tip, found)
+  }
+  return { counts, paths }
 }
 
 /** Refs must still be as they were before the push. */
 export async function gatherFacts(
   repo: OpenRepo,
   { before, after }: BranchUpdate,
-  { base = null, counts, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
+  { base = null, known, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
 ): Promise<UpdateFacts> {
   const start = before ?? (base && (await findMergeBases(repo, base, after))[0]) ?? EMPTY_TREE_OID
-  const countNew = async () => counts?.get(after) ?? (await countNewCommits(repo, [after])).get(after) ?? 0
+  const countNew = async () =>
+    known?.counts.get(after) ?? (await countNewCommits(repo, [after])).get(after) ?? 0
+  const listed = start === EMPTY_TREE_OID ? known?.paths.get(after) : undefined
   const [counted, changed] = await Promise.all([
     before ? countAheadBehind(repo, before, after) : { ahead: await countNew(), behind: 0 },
-    listChangedPaths(repo, { from: start, to: after, maxPaths }),
+    listed ?? listChangedPaths(repo, { from: start, to: after, maxPaths }),
   ])
   return { fastForward: counted.behind === 0, commitCount: counted.ahead, ...changed }
-}
-
-const MAX_PATH_BYTES = 1024 * 1024
-
-async function listChangedPaths(
-  repo: OpenRepo,
-  { from, to, maxPaths }: { from: Oid; to: Oid; maxPaths: number },
-) {
-  const { stdout, truncated } = await repo.run({
-    verb: 'diff-tree',
-    options: ['-r', '-z', '--name-only', '--no-renames'],
-    values: [from, to],
-    maxBytes: MAX_PATH_BYTES,
-    truncate: true,
-  })
-  // Each path ends with a NUL; after the last one comes nothing, or a path that was cut.
-  const paths = stdout.toString('utf8').split('\0').slice(0, -1)
-  return { changedPaths: paths.slice(0, maxPaths), pathsTruncated: truncated || paths.length > maxPaths }
 }
