@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { actingOrg, type Caller, followsPerson } from '../../access/caller.ts'
 import {
   callerOfAgent,
@@ -19,7 +20,8 @@ import type { Database } from '../../schema.ts'
 import { hashSecret } from '../../secrets/minting.ts'
 import type { Cookie } from './cookies.ts'
 import { notAccepted } from './not-accepted.ts'
-import { createSentSecrets, type Sender, type SentSecret } from './sent-secrets.ts'
+import { perConnection } from './per-connection.ts'
+import { readSecret, type SentSecret } from './sent-secrets.ts'
 
 export interface AuthenticatorDeps {
   database: Database
@@ -42,6 +44,14 @@ const SESSION_COOKIE = 'trellis.session_token='
 export const hasSessionCookie = (cookie: string | undefined): boolean =>
   cookie?.includes(SESSION_COOKIE) === true
 
+/** What a request can be told by whose it is. */
+type Sender = Pick<IncomingMessage, 'headers' | 'socket'>
+
+/** A session in a header, and what it is looked up by. */
+interface HashedSession extends SentSession {
+  hash: string
+}
+
 /** What is accepted beside bearer tokens and cookies. */
 export interface Acceptance {
   /** A credential as a password. */
@@ -58,7 +68,12 @@ export type Authenticate = ReturnType<typeof createAuthenticator>
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { database, auth, orgs, keyUsage, agentUsage, clock } = deps
   const ownerKeyHash = deps.ownerKey && hashSecret(deps.ownerKey)
-  const readSecret = createSentSecrets()
+  const hashed = (sent: SentSession | undefined): HashedSession | undefined =>
+    sent && { ...sent, hash: hashSecret(sent.token) }
+  const secretIn = perConnection((header) => readSecret(header, { basic: false }))
+  const secretOrPasswordIn = perConnection((header) => readSecret(header, { basic: true }))
+  const sessionInBearer = perConnection((token) => hashed(auth.tokens.inBearer(token)))
+  const sessionInCookies = perConnection((cookie) => hashed(auth.tokens.inCookies(cookie)))
 
   /** All that is seldom: what is to be renewed, has expired, or has no organization yet. */
   async function bySessionFromHeaders(
@@ -76,12 +91,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   }
 
   async function bySession(
-    sent: SentSession | undefined,
+    sent: HashedSession | undefined,
     header: Record<string, string>,
     slug: string | undefined,
   ): Promise<Caller | undefined> {
     if (!sent) return undefined
-    const found = await findSession(database.db, hashSecret(sent.token), slug)
+    const found = await findSession(database.db, sent.hash, slug)
     if (!found) return undefined
     if (auth.tokens.lasts(sent, found.expiresAt - clock())) {
       if (found.caller) return found.caller
@@ -105,14 +120,18 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     }
   }
 
-  async function byHeader(sent: SentSecret, slug: string | undefined): Promise<Caller | undefined> {
+  async function byHeader(
+    sent: SentSecret,
+    slug: string | undefined,
+    socket: Sender['socket'],
+  ): Promise<Caller | undefined> {
     const { token } = sent
     const caller = await bySecret(sent)
     if (typeof caller === 'string') throw notAccepted(token, caller)
     if (!caller) {
       return SECRET_PREFIX.test(token)
         ? undefined
-        : bySession(auth.tokens.inBearer(token), { authorization: `Bearer ${token}` }, slug)
+        : bySession(sessionInBearer(socket, token), { authorization: `Bearer ${token}` }, slug)
     }
     if (caller.credential.kind === 'key') keyUsage.note(caller.credential.id)
     if (caller.credential.kind === 'agent') agentUsage.note(caller.credential.id)
@@ -129,18 +148,20 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     )
   }
 
-  return async (sender: Sender, { basic = false, org }: Acceptance = {}): Promise<Caller | undefined> => {
-    const { headers } = sender
+  return async (
+    { headers, socket }: Sender,
+    { basic = false, org }: Acceptance = {},
+  ): Promise<Caller | undefined> => {
     const slug = headers[ORG_HEADER]?.toString() ?? org
     if (headers.authorization !== undefined) {
-      const sent = readSecret(sender, { basic })
-      const caller = sent && (await byHeader(sent, slug))
+      const sent = (basic ? secretOrPasswordIn : secretIn)(socket, headers.authorization)
+      const caller = sent && (await byHeader(sent, slug, socket))
       if (!caller) throw notAccepted(sent?.token)
       return caller
     }
     const { cookie } = headers
     if (!cookie || !hasSessionCookie(cookie)) return undefined
-    const caller = await bySession(auth.tokens.inCookies(cookie), { cookie }, slug)
+    const caller = await bySession(sessionInCookies(socket, cookie), { cookie }, slug)
     const before = caller && deps.anonymousCookie.read(cookie)
     if (before) await deps.anonymous.adopt(before, caller)
     return caller

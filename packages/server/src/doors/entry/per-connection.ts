@@ -1,0 +1,17 @@
+import type { Socket } from 'node:net'
+
+/**
+ * A connection mostly sends the same header with all its requests. To take a credential apart and hash it took a
+ * twentieth of a small request, a session's signature more: what was read from the last is kept with the connection.
+ */
+export function perConnection<T>(read: (header: string) => T): (socket: Socket, header: string) => T {
+  const last = new WeakMap<Socket, { header: string; found: T }>()
+
+  return (socket, header) => {
+    const kept = last.get(socket)
+    if (kept?.header === header) return kept.found
+    const found = read(header)
+    last.set(socket, { header, found })
+    return found
+  }
+}
