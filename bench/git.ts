@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { call, createRepo, fastImport, type GitStage, git, openGitStage, type Remote } from './git-stage.ts'
 import { converse, load, request } from './load.ts'
@@ -98,8 +98,8 @@ export const coldClone = () =>
 
 export const smallPush = () =>
   withStage(async ({ ours, theirs, scratch }) => {
-    const pushing = async (remote: Remote, name: string) => {
-      const dir = join(scratch, name)
+    const pushing = async (remote: Remote) => {
+      const dir = await mkdtemp(join(scratch, 'pushing-'))
       await git('clone', '--quiet', remote.url, dir)
       return async () => {
         await writeFile(join(dir, 'pushed.txt'), randomBytes(20).toString('hex'))
@@ -110,7 +110,7 @@ export const smallPush = () =>
         return performance.now() - started
       }
     }
-    const times = await inTurns(21, await pushing(ours, 'ours'), await pushing(theirs, 'theirs'))
+    const times = await inTurns(21, await pushing(ours), await pushing(theirs))
     return timesRow('git push of one commit to 20,000 objects', PEER, times, 1.5)
   })
 
