@@ -13,6 +13,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as abandoned from './abandoned-tips.ts'
 import { withoutObstacles } from './obstacles.ts'
+import type { PackLists } from './pack-lists.ts'
 import { eventsOf } from './push-events.ts'
 import type { RefLists } from './ref-lists.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
@@ -83,6 +84,7 @@ export function createLandings({
   orgs,
   repos,
   refLists,
+  packLists,
   clock,
   limits,
 }: {
@@ -91,6 +93,7 @@ export function createLandings({
   orgs: OrgsService
   repos: ReposService
   refLists: RefLists
+  packLists: PackLists
   clock: Clock
   limits: { refsPerRepo: number }
 }) {
@@ -139,7 +142,10 @@ export function createLandings({
       throw new NothingLands(results)
     }
     noteMoved(tx, current, moved)
-    if (pack) await store.insertPack(tx, repo.id, pack, now)
+    if (pack) {
+      await store.insertPack(tx, repo.id, pack, now)
+      database.afterCommit(tx, () => packLists.noteAdded(current, pack.packId))
+    }
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
     const branch = counted === 0 ? defaultAmong(current, moved) : undefined

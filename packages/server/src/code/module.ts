@@ -37,6 +37,7 @@ import { createMaintenance } from './maintenance.ts'
 import { createMergePreviewsService } from './merge-previews.ts'
 import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
+import { createPackLists } from './pack-lists.ts'
 import { createPruningService } from './pruning.ts'
 import { createPushService } from './push.ts'
 import { createReachability } from './reachability.ts'
@@ -93,7 +94,8 @@ export async function createCodeModule(needs: CodeNeeds) {
   const quarantineDir = join(scratch.path, 'quarantine')
 
   const register = createRepoRegister({ db: database.db })
-  const health = createPackHealth({ ...needs, packs, register })
+  const packLists = createPackLists({ db: database.db, stopwatch: needs.stopwatch })
+  const health = createPackHealth({ ...needs, packs, packLists, register })
   const survey = createPackSurvey({ ...needs, packs, health })
   watchPacks(registry, survey)
   const scrub = createScrub({ ...needs, packs, health })
@@ -108,13 +110,14 @@ export async function createCodeModule(needs: CodeNeeds) {
     objects,
     directories,
     refLists,
+    packLists,
     health,
     room,
     workDir: join(scratch.path, 'work'),
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
-  const landings = createLandings({ ...needs, refLists, limits })
+  const landings = createLandings({ ...needs, refLists, packLists, limits })
   const signers = createSigners(needs)
   const hints = createHints()
   const onLanded = ({ id }: RepoRow) => hints.hint(id)

@@ -10,11 +10,13 @@ import type { RepoRegister } from '../repos/register.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import * as healthStore from './health-store.ts'
+import type { PackLists } from './pack-lists.ts'
 import * as store from './store.ts'
 
 interface PackHealthDeps {
   database: Database
   packs: PackStore
+  packLists: PackLists
   register: RepoRegister
   clock: Clock
   log: Log
@@ -33,7 +35,7 @@ const DAMAGED = "This repository's data is damaged; the operator has been told"
 export type PackHealth = ReturnType<typeof createPackHealth>
 
 /** Knows which packs are not what they were, and keeps what is in them from being taken for the truth. */
-export function createPackHealth({ database, packs, register, clock, log }: PackHealthDeps) {
+export function createPackHealth({ database, packs, packLists, register, clock, log }: PackHealthDeps) {
   const { db } = database
   const lastRead = createRecent<string, number>({ maxEntries: REMEMBERED_READS })
 
@@ -47,6 +49,7 @@ export function createPackHealth({ database, packs, register, clock, log }: Pack
   async function record(pack: store.PackRow, damage: PackDamage | undefined): Promise<void> {
     const found = { checkedAt: clock(), damage: damage ?? null }
     await database.transact((tx) => healthStore.recordCheck(tx, pack.id, found))
+    if (pack.damage !== found.damage) packLists.forgetAll()
     const about = { pack: pack.id, repositories: await namesOf(pack.id) }
     if (damage && pack.damage !== damage) log.error('a pack is damaged', { ...about, damage })
     if (!damage && pack.damage) log.info('a pack that was damaged is whole again', about)

@@ -13,9 +13,9 @@ import { type Room, requireRoom } from '../platform/room.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
+import type { PackLists } from './pack-lists.ts'
 import type { RefLists } from './ref-lists.ts'
 import * as refStore from './ref-store.ts'
-import * as store from './store.ts'
 
 interface RepositoriesDeps {
   db: Db
@@ -24,6 +24,7 @@ interface RepositoriesDeps {
   objects: StoredObjects
   directories: WorkingDirectories
   refLists: RefLists
+  packLists: PackLists
   health: PackHealth
   room: Room
   /** Below this each repository has the directory it is served from. */
@@ -36,16 +37,24 @@ export type Repositories = ReturnType<typeof createRepositories>
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
-  const { db, git, packs, objects, directories, refLists, health, room, workDir, quarantineDir } = deps
+  const { db, git, packs, objects, directories, refLists, packLists, health } = deps
+  const { room, workDir, quarantineDir } = deps
 
   /** Anew after each pruning: in the one before, what is gone may still be there for its readers. */
   const directoryOf = (repo: RepoRow) => join(workDir, directoryName(repo))
 
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
-  async function packIds(repo: RepoRow): Promise<string[]> {
-    const listed = await store.listPackStates(db, repo.id)
-    health.requireSound(repo, listed)
-    return listed.map(({ id }) => id)
+  async function packIds(repo: RepoRow): Promise<readonly string[]> {
+    const { ids, states } = await packLists.read(repo)
+    health.requireSound(repo, states)
+    return ids
+  }
+
+  /** For those who ask again for what they do not find. */
+  function packIdsLately(repo: RepoRow): readonly string[] | undefined {
+    const known = packLists.lately(repo)
+    if (known) health.requireSound(repo, known.states)
+    return known?.ids
   }
 
   const contents = async (repo: RepoRow) => ({
@@ -119,31 +128,29 @@ export function createRepositories(deps: RepositoriesDeps) {
     withGit,
 
     /** Reads objects of the repository, for as long as `use` takes. Most need neither git nor its directory. */
-    withObjects: <T>(
+    async withObjects<T>(
       repo: RepoRow,
       signal: AbortSignal | undefined,
       use: (objects: ObjectReader) => Promise<T>,
-    ): Promise<T> =>
-      objects
-        .read(
-          {
-            owner: repo.org_id,
-            listPacks: () => packIds(repo),
-            startGit: () => startGit(repo, signal),
-            signal,
-          },
-          use,
-        )
-        .catch(async (error: unknown) => {
-          throw await health.diagnose(repo, error)
-        }),
+    ): Promise<T> {
+      const reading = {
+        owner: repo.org_id,
+        knownPacks: packIdsLately(repo),
+        listPacks: () => packIds(repo),
+        startGit: () => startGit(repo, signal),
+        signal,
+      }
+      return objects.read(reading, use).catch(async (error: unknown) => {
+        throw await health.diagnose(repo, error)
+      })
+    },
 
     /** For those who are about to keep something. Throws OutOfSpace. */
     requireRoom: (): Promise<void> => requireRoom(room),
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {
-      health.requireSound(repo, await store.listPackStates(db, repo.id))
+      health.requireSound(repo, (await packLists.read(repo)).states)
     },
 
     /** What to throw of an error that happened under a lease. */

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { randomByte } from './randomness.ts'
 
 export type IdPrefix =
   | 'usr'
@@ -35,18 +35,6 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 const RANDOM_CHARACTERS = 16
 
-/** Drawn ahead: to ask the system for a few bytes costs as much as for many. */
-const randomness = new Uint8Array(4096)
-let used = randomness.length
-
-function nextRandomByte(): number {
-  if (used === randomness.length) {
-    randomFillSync(randomness)
-    used = 0
-  }
-  return randomness[used++] as number
-}
-
 /** 48 bits of milliseconds and 80 random bits, in base 32. */
 export const newId: NewId = (prefix) => {
   let time = Date.now()
@@ -56,6 +44,6 @@ export const newId: NewId = (prefix) => {
     time = Math.floor(time / 32)
   }
   let random = ''
-  for (let i = 0; i < RANDOM_CHARACTERS; i++) random += ALPHABET.charAt(nextRandomByte() & 31)
+  for (let i = 0; i < RANDOM_CHARACTERS; i++) random += ALPHABET.charAt(randomByte() & 31)
   return `${prefix}_${encodedTime}${random}`
 }

@@ -1,7 +1,6 @@
 // Where packs live for good. A pack is written once under a fresh id and never changes; whether it counts is
 // decided elsewhere, by listing its id. So a half-finished adoption is only garbage under an id nobody lists.
 
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import {
   copyFile,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import { randomHex } from '../../platform/randomness.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
 import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
 import { createFreshPacks } from './fresh-packs.ts'
@@ -102,9 +102,9 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
 
   /** Some in a row go into the same folder: those that are stored at the same time are synced together. */
   function newPackId(): string {
-    if (inFolder.left === 0) inFolder = { name: randomBytes(1).toString('hex'), left: PACKS_IN_A_ROW }
+    if (inFolder.left === 0) inFolder = { name: randomHex(1), left: PACKS_IN_A_ROW }
     inFolder.left--
-    return inFolder.name + randomBytes(19).toString('hex')
+    return inFolder.name + randomHex(19)
   }
 
   /** Parallel adoptions wait for the one that makes the folder, so none reports success before it is safe. */
@@ -311,7 +311,7 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return
     if (codeOf(error) === 'ENOENT') throw error
-    const unfinished = `${target}.${randomBytes(6).toString('hex')}.tmp`
+    const unfinished = `${target}.${randomHex(6)}.tmp`
     await copyFile(source, unfinished)
     await rename(unfinished, target)
   }

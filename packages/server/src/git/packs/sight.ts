@@ -19,6 +19,8 @@ interface SightDeps {
   objects: PackedObjects
   /** In whose share of the memory it is kept. */
   owner: string
+  /** Packs to look into before all are listed. */
+  knownPacks?: readonly string[] | undefined
   listPacks(): Promise<readonly string[]>
   pause(): Promise<void>
 }
@@ -30,9 +32,9 @@ const ASKED_A_TURN = 32
 const EMPTY_TREE: PackedObject = { type: 'tree', size: 0, bytes: Buffer.alloc(0) }
 
 /** Its finders throw Unusual for what git has to answer, and PackMissing for a pack that is listed and not there. */
-export function createSight({ opened, objects, owner, listPacks, pause }: SightDeps): Sight {
+export function createSight({ opened, objects, owner, knownPacks, listPacks, pause }: SightDeps): Sight {
   /** Those in which something was found lately come first. */
-  let listed: string[] | undefined
+  let listed = knownPacks
   let listing: Promise<readonly string[]> | undefined
   const held = new Map<string, OpenedPack>()
   /** Packs that cannot be looked into, and why. */
@@ -91,8 +93,8 @@ export function createSight({ opened, objects, owner, listPacks, pause }: SightD
     listed = [packId, ...listed.filter((id) => id !== packId)]
   }
 
-  async function listAnew(): Promise<string[]> {
-    listed = [...(await listPacks())]
+  async function listAnew(): Promise<readonly string[]> {
+    listed = await listPacks()
     return listed
   }
 
@@ -103,9 +105,11 @@ export function createSight({ opened, objects, owner, listPacks, pause }: SightD
   ): Promise<T | undefined> {
     await pause()
     const isFirst = listed === undefined
-    listing ??= listPacks()
-    const first = await listing
-    listed ??= [...first]
+    if (!listed) {
+      listing ??= listPacks()
+      const first = await listing
+      listed ??= first
+    }
     const seen = listed
     try {
       const found = await findIn(seen, oid, read)

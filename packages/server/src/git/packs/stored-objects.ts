@@ -18,6 +18,8 @@ interface StoredObjectsDeps {
 interface Reading {
   /** Of the organization whose memory it takes. */
   owner: string
+  /** Packs to look into first, if some are known. */
+  knownPacks?: readonly string[] | undefined
   /** The packs to look into. It is asked again for what none of them has. */
   listPacks(): Promise<readonly string[]>
   /** Starts git, for what is large or strange. */
@@ -46,7 +48,7 @@ export function createStoredObjects({ store, maxBytes }: StoredObjectsDeps) {
   return {
     /** Reads objects for as long as `use` takes. */
     async read<T>(reading: Reading, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
-      const { owner, listPacks, startGit, signal } = reading
+      const { owner, knownPacks, listPacks, startGit, signal } = reading
       const pauseSome = createPauses()
       const pause = () => {
         signal?.throwIfAborted()
@@ -57,7 +59,7 @@ export function createStoredObjects({ store, maxBytes }: StoredObjectsDeps) {
         started ??= startGit()
         return (await started).objects
       }
-      using sight = createSight({ opened, objects, owner, listPacks, pause })
+      using sight = createSight({ opened, objects, owner, knownPacks, listPacks, pause })
       const onGit = () => {
         fromGit++
       }
