@@ -7,6 +7,7 @@ const ROUNDS = 5
 const SECONDS = 2
 const REPOSITORIES = 64
 const CALLERS = 8
+const WARM_UP = 2000
 /** What was promised, in place of a peer: nobody else makes commits over HTTP without a process. */
 const PROMISED_MS = 5
 const PROMISED_RATE = 400
@@ -106,7 +107,8 @@ async function inRepositories(
       return post(`/api/v1/${path}`, input, headers)
     }
     // A server runs for weeks; its first seconds, in which Node compiles it, say little.
-    await converse(trellis.port, Array.from({ length: 300 }, next))
+    for (let i = 0; i < WARM_UP; i += CALLERS)
+      await Promise.all(Array.from({ length: CALLERS }, () => converse(trellis.port, [next()])))
     return await measure(next, trellis)
   } finally {
     await trellis.stop()
