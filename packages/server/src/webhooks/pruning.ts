@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../schema.ts'
-import * as lines from './line-store.ts'
+import * as remains from './pruning-store.ts'
 import * as store from './store.ts'
 
 /** Short transactions: writers are waiting. */
@@ -16,18 +16,18 @@ export async function pruneDeliveries(
   const beforeId = earliestIdAt(before)
 
   for (;;) {
-    const finished = signal.aborted ? undefined : await lines.findFinished(database.db)
+    const finished = signal.aborted ? undefined : await remains.findFinished(database.db)
     if (!finished) break
     await removeWebhook(database, finished.id, signal)
   }
   const inBatches = (remove: (tx: Tx) => Promise<number>) => removeInBatches(database, remove, signal)
-  await inBatches((tx) => lines.deleteEnded(tx, { beforeId, before, limit: BATCH }))
-  await inBatches((tx) => lines.deleteUnusedMessages(tx, { beforeId, limit: BATCH }))
+  await inBatches((tx) => remains.deleteEnded(tx, { beforeId, before, limit: BATCH }))
+  await inBatches((tx) => remains.deleteUnusedMessages(tx, { beforeId, limit: BATCH }))
 }
 
 /** Removes a webhook that is out of sight already, after all of its deliveries. */
 export async function removeWebhook(database: Database, id: string, signal?: AbortSignal): Promise<void> {
-  await removeInBatches(database, (tx) => lines.deleteSomeDeliveries(tx, id, BATCH), signal)
+  await removeInBatches(database, (tx) => remains.deleteSomeDeliveries(tx, id, BATCH), signal)
   if (!signal?.aborted) await database.transact((tx) => store.deleteWebhook(tx, id))
 }
 
