@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
-import { describeTips, describeUpdatesIn, gatherFacts, readFacts } from './push-facts.ts'
+import { describeTips, describeUpdatesIn, gatherFacts, gatherShared, readFacts } from './push-facts.ts'
 import { withObjects } from './reader.ts'
 
 let repo: TestRepo
@@ -157,6 +157,36 @@ test('what is not a straight move, or a large one, is left to git', async () => 
   let far = first
   for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
   assert.equal(await read(first, far), undefined)
+})
+
+test('where one new branch is long, its siblings are left to git, which is told their trees', async () => {
+  using bare = createTestRepo()
+  const short = bare.commit({ 'a.txt': 'a' })
+  let long = short
+  for (let i = 0; i < 25; i++) long = bare.commit({ 'a.txt': String(i) }, long)
+  const updates = [long, short].map((after) => ({ before: null, after }))
+  const describing = (some: typeof updates) =>
+    describeUpdatesIn(bare.repo, {
+      oids: [long, short],
+      updates: some,
+      surroundings: { base: null, isNew: () => true },
+    })
+  const described = await describing(updates)
+  assert.equal(described.facts.size, 0)
+  const treeOf = (tip: Oid) => bare.git(['rev-parse', `${tip}^{tree}`]) as Oid
+  assert.deepEqual(
+    [...described.trees],
+    [long, short].map((tip) => [tip, treeOf(tip)]),
+  )
+  assert.equal((await describing(updates.toReversed())).facts.size, 1)
+
+  const shared = await gatherShared(bare.repo, [long, short], described.trees)
+  for (const update of updates)
+    assert.deepEqual(
+      await gatherFacts(bare.repo, update, { known: shared }),
+      await gatherFacts(bare.repo, update),
+    )
+  assert.deepEqual([...shared.paths.keys()], [long, short])
 })
 
 test('a straight move is whole only when all that each commit adds is there', async () => {

@@ -36,6 +36,7 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
   /** Those in which something was found lately come first. */
   let listed = knownPacks
   let listing: Promise<readonly string[]> | undefined
+  let listings = 0
   const held = new Map<string, OpenedPack>()
   /** Packs that cannot be looked into, and why. */
   const unusual = new Map<string, Unusual>()
@@ -93,9 +94,13 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
     listed = [packId, ...listed.filter((id) => id !== packId)]
   }
 
-  async function listAnew(): Promise<readonly string[]> {
-    listed = await listPacks()
-    return listed
+  function list(): Promise<readonly string[]> {
+    listings++
+    listing = listPacks().then((packIds) => {
+      listed = packIds
+      return packIds
+    })
+    return listing
   }
 
   /** Also what has come since the list was read: whoever asks may have heard of it only now. */
@@ -105,22 +110,20 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
   ): Promise<T | undefined> {
     await pause()
     const isFirst = listed === undefined
-    if (!listed) {
-      listing ??= listPacks()
-      const first = await listing
-      listed ??= first
-    }
-    const seen = listed
+    const seen = listed ?? (await (listing ?? list()))
+    const before = listings
+    // Those who ask for several things at once, none of which is there, have them listed once.
+    const listedSince = () => (listing && listings > before ? listing : list())
     try {
       const found = await findIn(seen, oid, read)
       if (found !== undefined || isFirst) return found
     } catch (error) {
       // It was listed and has been folded into another since, or it is gone for good.
       if (!(error instanceof PackMissing)) throw error
-      return findIn(await listAnew(), oid, read)
+      return findIn(await listedSince(), oid, read)
     }
     return findIn(
-      (await listAnew()).filter((id) => !seen.includes(id)),
+      (await listedSince()).filter((id) => !seen.includes(id)),
       oid,
       read,
     )
