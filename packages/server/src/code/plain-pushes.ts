@@ -1,5 +1,6 @@
 // Most pushes are of a few plain objects to one branch. They are examined and stored without a process.
 
+import type { Oid } from '../git/names.ts'
 import { formatPack } from '../git/objects/pack-writer.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { readPlainPush } from '../git/packs/plain-push.ts'
@@ -28,6 +29,11 @@ interface Bounds {
   signal: AbortSignal
 }
 
+interface Reading extends Bounds {
+  /** The tip of the default branch. */
+  base: Oid | null
+}
+
 interface PlainPushesDeps {
   repositories: Repositories
   packs: PackStore
@@ -40,29 +46,33 @@ const AT_ONCE_PER_ORG = 16
 export function createPlainPushes({ repositories, packs }: PlainPushesDeps) {
   const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG })
 
+  /** What is brought, understood and packed as it will be stored; undefined where git has to look at it. */
+  async function read(repo: RepoRow, moves: readonly Move[], { base, inMemory, signal }: Reading) {
+    const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+    // Not while it is stored: that takes little memory, and long where much goes on.
+    using _place = await places.acquire(owner, signal)
+    const asked = { updates: moves, base, signal }
+    const found = await repositories
+      .withObjects(repo, signal, (stored) => readPlainPush(Buffer.concat(inMemory), stored, asked))
+      .catch((error: unknown) => {
+        if (signal.aborted || isOutage(error)) throw error
+        // Git knows better what is wrong with it.
+        return undefined
+      })
+    return found && { facts: found.described.facts, bytes: await formatPack(found.objects) }
+  }
+
   return {
     /** Undefined where git has to look at it. Throws OutOfSpace. */
     async examine(repo: RepoRow, push: Push, bounds: Bounds): Promise<Examined | undefined> {
-      const { inMemory, maxBytes, signal } = bounds
       const { headOid: base, refs } = await repositories.refList(repo)
       const moves = movesToDescribe(repo, push.commands, (name) => refs.find(name)?.oid)
       if (moves.length < push.commands.length) return undefined
       await repositories.requireRoom()
-      const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
-      using _place = await places.acquire(owner, signal)
-      const asked = { updates: moves, base, signal }
-      const read = await repositories
-        .withObjects(repo, signal, (stored) => readPlainPush(Buffer.concat(inMemory), stored, asked))
-        .catch((error: unknown) => {
-          if (signal.aborted || isOutage(error)) throw error
-          // Git knows better what is wrong with it.
-          return undefined
-        })
-      if (!read) return undefined
-      const bytes = await formatPack(read.objects)
-      if (bytes.pack.length > maxBytes) return undefined
+      const found = await read(repo, moves, { base, ...bounds })
+      if (!found || found.bytes.pack.length > bounds.maxBytes) return undefined
+      const { facts, bytes } = found
       const pack = await packs.add(bytes)
-      const { facts } = read.described
       const changeOf = (move: Move): RefChange[] => {
         const { ref, before, after } = move
         return ref ? [{ ref, before, after, peeled: null, type: 'commit', facts: facts.get(move) }] : []

@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net'
 
+/** Thousands of connections may be open, and each may send as much as a header may have. */
+const MAX_KEPT = 2048
+
 /**
  * A connection mostly sends the same header with all its requests. To take a credential apart and hash it took a
  * twentieth of a small request, a session's signature more: what was read from the last is kept with the connection.
@@ -11,7 +14,7 @@ export function perConnection<T>(read: (header: string) => T): (socket: Socket, 
     const kept = last.get(socket)
     if (kept?.header === header) return kept.found
     const found = read(header)
-    last.set(socket, { header, found })
+    if (header.length <= MAX_KEPT) last.set(socket, { header, found })
     return found
   }
 }

@@ -84,15 +84,15 @@ export async function describeUpdates<Update extends BranchUpdate>(
   const whole = new Set<Oid>()
   const trees = new Map<Oid, Oid>()
   const tips = await describeTips(objects, oids)
-  // Where one new branch has a long history of its own, others have too: to find that out for each takes long.
+  // Where nothing is there yet and one branch has a long history, others have too: to find that out for each takes long.
   let hasLong = false
   for (const update of updates) {
     const isNew = !update.before
     // Whatever is odd about it, git will tell.
-    const move: Move =
+    const move: Reading =
       hasLong && isNew ? LONG : await readStraightMove(objects, update, surroundings).catch(() => ODD)
     if (move === LONG || move === ODD) {
-      hasLong ||= isNew && move === LONG
+      hasLong ||= isNew && surroundings.base === null && move === LONG
       const tip = await objects.findCommit(update.after).catch(() => undefined)
       if (tip) trees.set(update.after, tip.tree)
       continue
@@ -109,15 +109,15 @@ export interface BranchUpdate {
   after: Oid
 }
 
-/** What the event of a push says about a branch. */
-export interface UpdateFacts {
+/**
+ * What the event of a push says about a branch. Paths are those that differ from the old tip; for a new branch from where
+ * it left `base`, or from nothing.
+ */
+export interface UpdateFacts extends ChangedPaths {
   /** True for a new branch too. */
   fastForward: boolean
   /** Commits that the branch gained; for a new one, those that no other ref had. */
   commitCount: number
-  /** Against the old tip; for a new branch against where it left `base`, or against nothing. */
-  changedPaths: ChangedPaths['changedPaths']
-  pathsTruncated: ChangedPaths['pathsTruncated']
 }
 
 interface FactsOptions {
@@ -138,7 +138,7 @@ export interface SharedFacts {
 /** What is left to git: too much of it, or not to be understood. */
 const LONG = 'long'
 const ODD = 'odd'
-type Move = StraightMove | typeof LONG | typeof ODD
+type Reading = StraightMove | typeof LONG | typeof ODD
 
 const MAX_STRAIGHT_COMMITS = 20
 const MAX_TREES_READ = 100
@@ -160,7 +160,7 @@ async function readStraightMove(
   objects: TipReader,
   { before, after }: BranchUpdate,
   { base, isNew, leftBaseAt }: Surroundings,
-): Promise<Move> {
+): Promise<Reading> {
   const start = before ?? base
   const trees: Oid[] = []
   let next: Oid | null = after
