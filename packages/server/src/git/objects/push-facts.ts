@@ -128,7 +128,7 @@ interface FactsOptions {
 }
 
 /** What is cheaper to find out for several new branches at once than for each. */
-export interface SharedFacts {
+interface SharedFacts {
   /** How many commits each has that no ref had. */
   counts: ReadonlyMap<Oid, number>
   /** What is at its tip. */
