@@ -34,8 +34,13 @@ export interface PoolCounts {
   loaded: number
 }
 
-/** What the kernel counts of a process of workerd before it does anything, most of it never used. */
-const IDLE_DATA_MB = 512
+/**
+ * What the kernel counts of a process of workerd before it does anything, most of it never used, is another on every
+ * machine: 500 MB here, 540 there. The first process is allowed this much, and tells.
+ */
+const UNKNOWN_DATA_MB = 2048
+/** What it comes to have by running anything. */
+const WORKING_DATA_MB = 64
 /**
  * What V8 may have of its own more than a run: it tries long and hard to stay below its bound, so that is the last resort
  * and the look from outside comes first.
@@ -71,6 +76,7 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   const waiters = new Set<Waiter>()
   const unruly = createUnruly()
   /** Somebody who waits will be looked at again. */
+  let idleDataMb: number = UNKNOWN_DATA_MB
   let isResting = false
   let isClosed = false
 
@@ -116,9 +122,14 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
       }
       for (const [name, text] of Object.entries(files))
         await writeFile(join(directory, name), text, { mode: 0o600 })
-      const command = commandFor(options, directory, IDLE_DATA_MB + options.memoryMb)
+      const command = commandFor(
+        options,
+        directory,
+        Math.ceil(idleDataMb + WORKING_DATA_MB + options.memoryMb),
+      )
       const isBehind = unruly.isBehind(orgId)
       const house = await openHouse({ ...options, orgId, directory, command, isBehind })
+      idleDataMb = house.dataMb() ?? idleDataMb
       counts.started++
       houses.add(house)
       void house.exited.then(() => {

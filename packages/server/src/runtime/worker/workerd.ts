@@ -33,6 +33,8 @@ export interface Workerd {
   exited: Promise<Exit>
   /** What it uses, where the system tells. */
   memoryMb(): number | undefined
+  /** What the kernel holds against its bound: also what it has set aside and never used. */
+  dataMb(): number | undefined
   cpuMs(): number | undefined
   /** Lets all others go first, or not any more. */
   setGreedy(isGreedy: boolean): void
@@ -133,10 +135,8 @@ export async function startWorkerd({
       ),
     kill,
     exited,
-    memoryMb() {
-      const kilobytes = /^VmRSS:\s*(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1]
-      return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
-    },
+    memoryMb: () => statusOf(pid, /^VmRSS:\s*(\d+)/m),
+    dataMb: () => statusOf(pid, /^VmData:\s*(\d+)/m),
     cpuMs() {
       // After the name, which may hold anything, the twelfth and thirteenth.
       const [user, system] = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ').slice(11, 13) ?? []
@@ -212,6 +212,12 @@ function findProgram(pid: number): number | undefined {
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** A number of kilobytes, in megabytes. */
+function statusOf(pid: number | undefined, line: RegExp): number | undefined {
+  const kilobytes = line.exec(textOf(`/proc/${pid}/status`))?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
 }
 
 function textOf(file: string): string {
