@@ -36,7 +36,7 @@ export interface PoolCounts {
 
 /**
  * What the kernel counts of a process of workerd before it does anything, most of it never used, is another on every
- * machine: 500 MB here, 540 there. The first process is allowed this much, and tells.
+ * machine: 500 MB here, 540 there. One that may have this much tells, before the first run.
  */
 const UNKNOWN_DATA_MB = 2048
 /** What it comes to have by running anything. */
@@ -76,7 +76,7 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
   const waiters = new Set<Waiter>()
   const unruly = createUnruly()
   /** Somebody who waits will be looked at again. */
-  let idleDataMb: number = UNKNOWN_DATA_MB
+  let idleDataMb: number | undefined
   let isResting = false
   let isClosed = false
 
@@ -112,24 +112,32 @@ export function createPool(options: PoolOptions, sources: () => Promise<Record<s
     return opened
   }
 
+  async function start(orgId: string, dataMb: number): Promise<House> {
+    const directory = await makeDirectory(options.directory)
+    const files = {
+      ...(await sources()),
+      [FILES.config]: configOf({ heapMb: options.memoryMb + HEAP_MARGIN_MB }),
+    }
+    for (const [name, text] of Object.entries(files))
+      await writeFile(join(directory, name), text, { mode: 0o600 })
+    const command = commandFor(options, directory, Math.ceil(dataMb))
+    return openHouse({ ...options, orgId, directory, command, isBehind: unruly.isBehind(orgId) })
+  }
+
+  /** Of a process in which nothing ever runs: it may have more than any module should. */
+  async function measureIdle(orgId: string): Promise<number> {
+    const house = await start(orgId, UNKNOWN_DATA_MB)
+    const dataMb = house.dataMb() ?? UNKNOWN_DATA_MB
+    house.kill()
+    await house.exited
+    return dataMb
+  }
+
   async function open(orgId: string): Promise<House> {
     opening.push(orgId)
     try {
-      const directory = await makeDirectory(options.directory)
-      const files = {
-        ...(await sources()),
-        [FILES.config]: configOf({ heapMb: options.memoryMb + HEAP_MARGIN_MB }),
-      }
-      for (const [name, text] of Object.entries(files))
-        await writeFile(join(directory, name), text, { mode: 0o600 })
-      const command = commandFor(
-        options,
-        directory,
-        Math.ceil(idleDataMb + WORKING_DATA_MB + options.memoryMb),
-      )
-      const isBehind = unruly.isBehind(orgId)
-      const house = await openHouse({ ...options, orgId, directory, command, isBehind })
-      idleDataMb = house.dataMb() ?? idleDataMb
+      idleDataMb ??= await measureIdle(orgId)
+      const house = await start(orgId, idleDataMb + WORKING_DATA_MB + options.memoryMb)
       counts.started++
       houses.add(house)
       void house.exited.then(() => {
