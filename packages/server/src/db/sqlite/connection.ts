@@ -12,6 +12,8 @@ const FULL = 13
 const NO_ROOM_FOR_INDEX = 4874
 const BUSY_DEADLINE_MS = 30_000
 const STATEMENTS_KEPT = 512
+/** What it may keep of the file in memory. SQLite's own 2 MB do not hold the upper pages of a large database. */
+const CACHE_KIB = 32 * 1024
 
 /** The name of a function for migrations: SQLite has none of its own. */
 export const SHA256 = 'sha256_base64url'
@@ -42,6 +44,7 @@ export class SqliteConnection {
     if (readOnly) return
     this.#changeOverToWal()
     this.#db.exec('pragma synchronous = full')
+    this.#db.exec(`pragma cache_size = -${CACHE_KIB}`)
     this.#db.function(SHA256, { deterministic: true }, (text) => hash('sha256', String(text), 'base64url'))
   }
 

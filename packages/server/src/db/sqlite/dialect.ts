@@ -19,8 +19,8 @@ import { TableChanges } from './table-changes.ts'
 import { SqliteWriter, type WriterTurn } from './writer.ts'
 
 /**
- * Kysely over `node:sqlite` in WAL mode, with one connection that reads and one that writes: a reader sees the last
- * commit and never waits for a writer, not even for one in the middle of a transaction.
+ * Kysely over `node:sqlite` in WAL mode. A reader sees the last commit and never waits for a writer, not even for one in
+ * the middle of a transaction: then a second connection reads.
  */
 export class SqliteDialect implements Dialect {
   readonly #driver: SqliteDriver
@@ -118,13 +118,21 @@ class SqliteDriver implements Driver, Direct {
   }
 
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
-    return this.#reading.run(sql, parameters)
+    return this.#reader().run(sql, parameters)
+  }
+
+  /**
+   * Every commit of another connection makes SQLite forget all pages it has read. The one that writes keeps them, so it
+   * reads too, unless it has written what is not committed.
+   */
+  #reader(): SqliteConnection {
+    return this.#writing.inTransaction ? this.#reading : this.#writing
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteSession> {
-    return new SqliteSession(this.#reading, this.#writer)
+    return new SqliteSession(this, this.#writer)
   }
 
   beginTransaction(session: SqliteSession): Promise<void> {
@@ -154,11 +162,11 @@ class SqliteDriver implements Driver, Direct {
 /** What Kysely takes for a connection: free to read at once, the writer's turn only for something to write. */
 class SqliteSession implements DatabaseConnection, ConnectionProvider, Direct {
   readonly readOnly = false
-  readonly #reader: SqliteConnection
+  readonly #reader: Pick<SqliteConnection, 'run'>
   readonly #writer: SqliteWriter
   #turn: WriterTurn | undefined
 
-  constructor(reader: SqliteConnection, writer: SqliteWriter) {
+  constructor(reader: Pick<SqliteConnection, 'run'>, writer: SqliteWriter) {
     this.#reader = reader
     this.#writer = writer
   }

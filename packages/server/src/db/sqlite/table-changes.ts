@@ -1,7 +1,7 @@
 import type { SqliteConnection } from './connection.ts'
 
 /** How long a commit of another process may stay unseen: to ask costs as much as to read a row. */
-const LOOK_EVERY_MS = 1
+const LOOK_EVERY_MS = 10
 
 /** What a statement writes into, when it says so at its beginning. */
 const WRITTEN_TABLE = /^(?:insert into|update) "?(\w+)"?/i
