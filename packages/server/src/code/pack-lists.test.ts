@@ -36,7 +36,7 @@ onEachDatabase('lists of packs', (create) => {
     // After a pruning it is another list.
     assert.equal(lists.lately({ ...repo, prunes: repo.prunes + 1 }), undefined)
     // What was found out by others is heard of.
-    now += 1000
+    now += 10_000
     assert.equal(lists.lately(repo), undefined)
     await lists.read(repo)
     assert.equal(lists.lately(repo)?.ids.length, 2)

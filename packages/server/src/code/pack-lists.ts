@@ -10,7 +10,7 @@ interface Listed {
 }
 
 /** So long another process may have found damage that is not heard of here. */
-const KEPT_MS = 1_000
+const KEPT_MS = 10_000
 /** Over all repositories, and of one: to note one more means to write down all. */
 const KEPT_PACKS = 100_000
 const MOST_PACKS = 1_000

@@ -36,16 +36,23 @@ export function createObjectSet(): ObjectSet {
   }
 }
 
-/** A pack and its index, as git has them in files. */
+/** A pack and its index, as git has them in files, and what is in it. */
 export interface PackBytes {
   pack: Buffer
   idx: Buffer
-  objects: number
+  entries: readonly PackedEntry[]
+}
+
+/** An object, and where in the pack it begins and ends. */
+interface PackedEntry extends NewObject {
+  at: number
+  end: number
+  crc: number
 }
 
 export async function formatPack(objects: Iterable<NewObject>): Promise<PackBytes> {
   const { pack, entries, checksum } = await formatEntries([...objects])
-  return { pack, idx: formatIndex(entries, checksum), objects: entries.length }
+  return { pack, idx: formatIndex(entries, checksum), entries }
 }
 
 /** Writes `pack-<hash>.pack` and `.idx` below the object directory, for git to read, and gives their name. */
@@ -58,27 +65,22 @@ export async function writePack(objectsDir: string, { pack, idx }: PackBytes): P
   return name
 }
 
-interface Entry {
-  oid: Buffer
-  offset: number
-  crc: number
-}
-
 const typeNumber: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
 async function formatEntries(objects: readonly NewObject[]) {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
   header.writeUInt32BE(objects.length, 8)
   const parts: Buffer[] = [header]
-  const entries: Entry[] = []
-  let offset = header.length
+  const entries: PackedEntry[] = []
+  let at = header.length
   const pause = createPauses()
   for (const { oid, type, content } of objects) {
     await pause()
     const bytes = Buffer.concat([entryHeader(type, content.length), await compress(content)])
-    entries.push({ oid: Buffer.from(oid, 'hex'), offset, crc: crc32(bytes) })
+    const end = at + bytes.length
+    entries.push({ oid, type, content, at, end, crc: crc32(bytes) })
     parts.push(bytes)
-    offset += bytes.length
+    at = end
   }
   const summing = createHash('sha1')
   for (const part of parts) summing.update(part)
@@ -111,10 +113,9 @@ const NAMES = FANOUT + 256 * 4
 const OID_BYTES = 20
 
 /** Version 2 of the index, with 31-bit offsets: these packs hold one request's objects. */
-function formatIndex(entries: readonly Entry[], packChecksum: Buffer): Buffer {
-  const sorted = entries.toSorted((a, b) => Buffer.compare(a.oid, b.oid))
-  if (sorted.some(({ offset }) => offset > 0x7fffffff))
-    throw new Error('a pack of new objects is beyond 2 GiB')
+function formatIndex(entries: readonly PackedEntry[], packChecksum: Buffer): Buffer {
+  const sorted = entries.toSorted((a, b) => (a.oid < b.oid ? -1 : 1))
+  if (sorted.some(({ at }) => at > 0x7fffffff)) throw new Error('a pack of new objects is beyond 2 GiB')
   const crcs = NAMES + sorted.length * OID_BYTES
   const offsets = crcs + sorted.length * 4
   const end = offsets + sorted.length * 4
@@ -122,16 +123,18 @@ function formatIndex(entries: readonly Entry[], packChecksum: Buffer): Buffer {
   index.write('\xfftOc\0\0\0\x02', 'latin1')
   let before = 0
   for (let first = 0; first < 256; first++) {
-    while (before < sorted.length && (sorted[before]?.oid[0] as number) <= first) before++
+    while (before < sorted.length && firstByte(sorted[before]?.oid as Oid) <= first) before++
     index.writeUInt32BE(before, FANOUT + first * 4)
   }
-  for (const [i, { oid, crc, offset }] of sorted.entries()) {
-    oid.copy(index, NAMES + i * OID_BYTES)
+  for (const [i, { oid, crc, at }] of sorted.entries()) {
+    index.write(oid, NAMES + i * OID_BYTES, 'hex')
     index.writeUInt32BE(crc, crcs + i * 4)
-    index.writeUInt32BE(offset, offsets + i * 4)
+    index.writeUInt32BE(at, offsets + i * 4)
   }
   packChecksum.copy(index, end)
   const body = index.subarray(0, end + OID_BYTES)
   hash('sha1', body, 'buffer').copy(index, end + OID_BYTES)
   return index
 }
+
+const firstByte = (oid: Oid): number => Number.parseInt(oid.slice(0, 2), 16)

@@ -2,6 +2,7 @@
 
 import { createRecent } from '../../platform/recent.ts'
 import { createShares, type Shares } from '../../platform/shares.ts'
+import type { FreshPack } from './fresh-packs.ts'
 import { type PackIndex, readPackIndex, weightOfIndex } from './pack-index.ts'
 import type { OpenPack, PackStore } from './pack-store.ts'
 import { damage, Unusual } from './unusual.ts'
@@ -27,6 +28,8 @@ export interface OpenedPack {
   readonly index: PackIndex
   /** Bytes that may be part of something larger, so they are not to be kept. */
   read(at: number, length: number): Promise<Buffer>
+  /** What begins there, where that is known without reading it. */
+  objectAt?: FreshPack['objectAt'] | undefined
 }
 
 interface Opened extends OpenedPack {
@@ -37,9 +40,13 @@ interface Opened extends OpenedPack {
   file: OpenPack | undefined
 }
 
+const unheld = { holders: 0, isForgotten: false, isClosed: false }
+
 export interface OpenedPacks {
   /** Opens it, if it is not open. Whoever holds it gives it back. Throws PackMissing, or Unusual. */
   hold(owner: string, packId: string): Promise<OpenedPack>
+  /** The same, at once, if it is open. */
+  holdOpen(owner: string, packId: string): OpenedPack | undefined
   giveBack(pack: OpenedPack): void
   /** It does not read as it should: whoever comes next opens it anew. */
   distrust(owner: string, packId: string): void
@@ -81,6 +88,8 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
 
   async function open(owner: string, packId: string): Promise<Opened> {
     const file = await store.openPack(packId)
+    const { fresh } = file
+    if (fresh) return { id: packId, ...fresh, read: file.read, ...unheld, file: undefined }
     try {
       const isWhole = file.bytes <= WHOLE_BYTES
       const weight = weightOfIndex(file.indexBytes) + (isWhole ? file.bytes : OPEN_FILE_WEIGHT)
@@ -100,9 +109,7 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
           ? async (at, length) => whole.subarray(at, at + length)
           : (at, length) => readPages(part, at, length),
         weight,
-        holders: 0,
-        isForgotten: false,
-        isClosed: false,
+        ...unheld,
         file: whole ? undefined : file,
       }
     } catch (error) {
@@ -134,6 +141,13 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
         pack.holders++
         return pack
       }
+    },
+
+    holdOpen(owner, packId) {
+      const pack = opened.get(owner, packId)
+      if (!pack || pack.isClosed) return undefined
+      pack.holders++
+      return pack
     },
 
     giveBack(held) {

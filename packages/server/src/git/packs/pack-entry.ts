@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { constants, inflate, inflateSync } from 'node:zlib'
 import type { Oid } from '../names.ts'
 import type { ObjectType } from '../objects/format.ts'
+import { ownBytes } from './own-bytes.ts'
 import { damage } from './unusual.ts'
 
 /** A header is no longer: a size, and an id or a distance. */
@@ -83,12 +84,4 @@ export function inflateBeginning(data: Buffer): Buffer {
   } catch {
     throw damage('an entry that cannot be inflated')
   }
-}
-
-/** Node hands out small buffers from larger ones, all of which would be kept with it. */
-function ownBytes(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength <= bytes.length + 64) return bytes
-  const own = Buffer.allocUnsafeSlow(bytes.length)
-  bytes.copy(own)
-  return own
 }

@@ -19,7 +19,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomHex } from '../../platform/randomness.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
 import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
-import { createFreshPacks } from './fresh-packs.ts'
+import { createFreshPacks, type FreshPack } from './fresh-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
 
 export interface PackInfo {
@@ -64,6 +64,8 @@ export interface OpenPack {
   read(at: number, length: number): Promise<Buffer>
   readIndex(): Promise<Buffer>
   close(): Promise<void>
+  /** What is in it, where that is known: nothing has to be read then. */
+  readonly fresh?: FreshPack
 }
 
 export interface PackFile {
@@ -142,7 +144,8 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
   }
 
-  async function add({ pack, idx, objects }: PackBytes): Promise<PackInfo> {
+  async function add(made: PackBytes): Promise<PackInfo> {
+    const { pack, idx, entries } = made
     const packId = newPackId()
     const folder = folderOf(packId)
     await makeFolder(folder)
@@ -162,8 +165,8 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
       await remove(packId)
       throw error
     }
-    fresh.keep(packId, { pack, idx, objects })
-    return { packId, bytes: pack.length + idx.length, objects }
+    fresh.keep(packId, made)
+    return { packId, bytes: pack.length + idx.length, objects: entries.length }
   }
 
   async function remove(packId: string): Promise<void> {

@@ -68,7 +68,7 @@ export function createPackedObjects({ maxBytes, maxBytesEach }: { maxBytes: numb
 
   const keyOf = (pack: OpenedPack, offset: number) => `${pack.id}${offset}`
   const recall = ({ owner, pack }: Spot, offset: number) => kept.get(owner, keyOf(pack, offset))
-  const keep = ({ owner, pack }: Place, offset: number, object: Kept) =>
+  const keep = ({ owner, pack }: Spot, offset: number, object: Kept) =>
     kept.set(owner, keyOf(pack, offset), object)
 
   /** The offset of the base of a difference. Git looks for it in the same pack too. */
@@ -116,13 +116,26 @@ export function createPackedObjects({ maxBytes, maxBytesEach }: { maxBytes: numb
     return { type, bytes }
   }
 
+  function recallObject(spot: Spot, oid: Oid): PackedObject | undefined {
+    const known = recall(spot, spot.offset) ?? recallFresh(spot)
+    if (!isRead(known, oid)) return undefined
+    stats.fromMemory++
+    return known
+  }
+
+  /** Of a pack that was made a moment ago. */
+  function recallFresh(spot: Spot): Kept | undefined {
+    const made = spot.pack.objectAt?.(spot.offset)
+    if (!made) return undefined
+    const object = { ...made, size: made.bytes.length }
+    keep(spot, spot.offset, object)
+    return object
+  }
+
   /** The object that begins there and must have this id. Throws Unusual. */
   async function read(place: Place, oid: Oid): Promise<PackedObject> {
-    const known = recall(place, place.offset)
-    if (isRead(known, oid)) {
-      stats.fromMemory++
-      return known
-    }
+    const known = recallObject(place, oid)
+    if (known) return known
     const { type, bytes } = await make(place)
     if (oidOf(type, bytes) !== oid) throw damage('an object that is another')
     stats.fromPacks++
@@ -132,13 +145,16 @@ export function createPackedObjects({ maxBytes, maxBytesEach }: { maxBytes: numb
     return object
   }
 
+  function recallInfo(spot: Spot): ObjectInfo | undefined {
+    const known = recall(spot, spot.offset) ?? recallFresh(spot)
+    if (known) stats.fromMemory++
+    return known
+  }
+
   /** What begins there, without more of its content than it takes to say. Throws Unusual. */
   async function readInfo(place: Place, oid: Oid): Promise<ObjectInfo> {
-    const known = recall(place, place.offset)
-    if (known) {
-      stats.fromMemory++
-      return known
-    }
+    const known = recallInfo(place)
+    if (known) return known
     const entry = await readEntry(place.pack, place.offset)
     if (entry.type && entry.type !== 'blob' && entry.size <= READ_AT_ONCE_BYTES) return read(place, oid)
     stats.fromPacks++
@@ -171,18 +187,8 @@ export function createPackedObjects({ maxBytes, maxBytesEach }: { maxBytes: numb
     stats,
 
     /** The same, if it is in memory. */
-    recall(place: Spot, oid: Oid): PackedObject | undefined {
-      const known = recall(place, place.offset)
-      if (!isRead(known, oid)) return undefined
-      stats.fromMemory++
-      return known
-    },
-
-    recallInfo(place: Spot): ObjectInfo | undefined {
-      const known = recall(place, place.offset)
-      if (known) stats.fromMemory++
-      return known
-    },
+    recall: recallObject,
+    recallInfo,
 
     /** What is known of it may be wrong. */
     forget: ({ owner, pack, offset }: Spot) => kept.forget(owner, keyOf(pack, offset)),

@@ -43,9 +43,16 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
   let isOver = false
   let asked = 0
 
-  async function hold(packId: string): Promise<OpenedPack | undefined> {
+  function holdOpen(packId: string): OpenedPack | undefined {
     const known = held.get(packId)
-    if (known || unusual.has(packId)) return known
+    if (known || isOver) return known
+    const pack = opened.holdOpen(owner, packId)
+    if (pack) held.set(packId, pack)
+    return pack
+  }
+
+  async function hold(packId: string): Promise<OpenedPack | undefined> {
+    if (unusual.has(packId)) return undefined
     try {
       const pack = await opened.hold(owner, packId)
       // Calls may overlap, and the last may come back when nobody waits for it any more.
@@ -68,7 +75,7 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
   ): Promise<T | undefined> {
     let reason: Unusual | undefined
     for (const packId of packIds) {
-      const pack = await hold(packId)
+      const pack = holdOpen(packId) ?? (await hold(packId))
       const offset = pack?.index.find(oid)
       reason ??= pack ? undefined : unusual.get(packId)
       if (!pack || offset === undefined) continue
@@ -134,7 +141,7 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
     // Who finds everything in memory would never let others in.
     if (++asked % ASKED_A_TURN === 0) return undefined
     for (const packId of listed ?? []) {
-      const pack = held.get(packId)
+      const pack = holdOpen(packId)
       if (!pack) return undefined
       const offset = pack.index.find(oid)
       if (offset !== undefined) return { owner, pack, offset }
