@@ -115,6 +115,21 @@ test('stores packs that are in memory, many at the same time', async () => {
   execFileSync('git', ['-C', reader, 'fsck', '--full'], { stdio: 'pipe' })
 })
 
+test('git reads back objects of every length, compressed or not', async () => {
+  const store = createLocalPackStore(join(root, 'h'))
+  const objects = createObjectSet()
+  const lengths = [0, 1, 2, 15, 16, 255, 256, 511, 512, 513, 4096, 4097, 40_000]
+  const contents = lengths.flatMap((length) => [Buffer.alloc(length, 0xff), Buffer.alloc(length, 'text ')])
+  const oids = contents.map((content) => objects.add('blob', content))
+  const { packId } = await store.add(await formatPack(objects))
+  const reader = join(root, 'h-reader')
+  execFileSync('git', ['init', '-q', '--bare', reader])
+  await store.linkInto(packId, join(reader, 'objects/pack'))
+  execFileSync('git', ['-C', reader, 'fsck', '--full', '--strict'], { stdio: 'pipe' })
+  for (const [i, oid] of oids.entries())
+    assert.deepEqual(execFileSync('git', ['-C', reader, 'cat-file', 'blob', oid]), contents[i])
+})
+
 test('leaves nothing of a pack in memory that could not be stored', async () => {
   const store = createLocalPackStore(join(root, 'g'))
   const pack = await packOf('x')
