@@ -102,13 +102,17 @@ export function createLandings({
   function noteMoved(
     tx: Tx,
     { id, refs_version }: RepoRow,
-    moved: readonly Pick<RefChange, 'ref' | 'after' | 'peeled'>[],
+    moved: readonly Pick<RefChange, 'ref' | 'before' | 'after' | 'peeled'>[],
+    counted?: number,
   ): void {
+    const created = moved.filter(({ before, after }) => after && !before).length
+    const deleted = moved.filter(({ before, after }) => before && !after).length
     const now = moved.map(({ ref, after, peeled }) => ({
       name: ref,
       ref: after && { name: ref, oid: after, peeled },
     }))
-    database.afterCommit(tx, () => refLists.noteMoved(id, refs_version, now))
+    const change = { moved: now, added: created - deleted, counted }
+    database.afterCommit(tx, () => refLists.noteMoved(id, refs_version, change))
   }
 
   async function landIn(
@@ -141,7 +145,7 @@ export function createLandings({
       for (const { ref } of moved) results.set(ref, 'atomic')
       throw new NothingLands(results)
     }
-    noteMoved(tx, current, moved)
+    noteMoved(tx, current, moved, counted)
     if (pack) {
       await store.insertPack(tx, repo.id, pack, now)
       database.afterCommit(tx, () => packLists.noteAdded(current, pack.packId))
@@ -167,7 +171,7 @@ export function createLandings({
         await refStore.moveRefs(tx, repo.id, [{ name: ref, before: known.oid, after: oid, peeled: null }])
         await abandoned.note(tx, repo.id, [known.oid], now)
       }
-      noteMoved(tx, current, [{ ref, after: oid, peeled: null }])
+      noteMoved(tx, current, [{ ref, before: known?.oid ?? null, after: oid, peeled: null }])
       return current
     },
 

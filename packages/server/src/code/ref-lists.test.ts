@@ -3,6 +3,7 @@ import { before, it } from 'node:test'
 import type { Oid, RefName } from '../git/names.ts'
 import type { MovedRef } from '../git/protocol/sorted-refs.ts'
 import { type RepoRow, recordServerChange } from '../repos/store.ts'
+import type { Tx } from '../schema.ts'
 import { foundOrg, onEachDatabase, useApp } from '../testing/index.ts'
 import { createRefLists } from './ref-lists.ts'
 import * as refStore from './ref-store.ts'
@@ -16,7 +17,7 @@ onEachDatabase('lists of refs', (create) => {
 
   before(async () => {
     const { owner } = await foundOrg(app, 'acme')
-    for (const name of ['moving', 'outrun', 'many', 'counted'])
+    for (const name of ['moving', 'outrun', 'many', 'counted', 'uncounted'])
       await app.client(owner.token, 'acme').repos.create({ name })
   })
 
@@ -30,10 +31,12 @@ onEachDatabase('lists of refs', (create) => {
       const ref = branch(short)
       return { name: ref, ref: n === null ? null : { name: ref, oid: oid(n), peeled: null } }
     })
+    let added = 0
     const version = await app.database.transact(async (tx) => {
       const row = await recordServerChange(tx, id, 0)
       for (const { name, ref } of moved) {
         const there = await refStore.findRef(tx, id, name)
+        added += (ref ? 1 : 0) - (there ? 1 : 0)
         if (!there && ref) await refStore.insertRefs(tx, id, [ref])
         else if (there)
           await refStore.moveRefs(tx, id, [
@@ -42,7 +45,7 @@ onEachDatabase('lists of refs', (create) => {
       }
       return row?.refs_version ?? 0
     })
-    return { id, version, moved }
+    return { id, version, moved, added }
   }
 
   function countingLists() {
@@ -55,8 +58,8 @@ onEachDatabase('lists of refs', (create) => {
         },
       }),
     })
-    const note = ({ id, version, moved }: Awaited<ReturnType<typeof move>>) =>
-      lists.noteMoved(id, version, moved)
+    const note = ({ id, version, ...moves }: Awaited<ReturnType<typeof move>>, counted?: number) =>
+      lists.noteMoved(id, version, { ...moves, counted })
     const isRight = async (name: string) => {
       const row = await rowOf(name)
       const { version, refs } = await lists.of(row)
@@ -113,7 +116,7 @@ onEachDatabase('lists of refs', (create) => {
     )
     for (const each of [first, second]) {
       note(each)
-      late.noteMoved(each.id, each.version, each.moved)
+      late.noteMoved(each.id, each.version, each)
     }
     await isRight('many')
     assert.deepEqual(await late.of(await rowOf('many')), await lists.of(await rowOf('many')))
@@ -134,5 +137,33 @@ onEachDatabase('lists of refs', (create) => {
     assert.equal(await count(), 3)
     await move('counted', ['e', 1])
     assert.equal(await count(), 4)
+  })
+
+  it('count those of which nobody asks for a list only once', async () => {
+    const { lists, note } = countingLists()
+    const count = async (): Promise<number | 'asked'> => {
+      const { id, refs_version } = await rowOf('uncounted')
+      let isAsked = false
+      const noticing = new Proxy({} as Tx, {
+        get() {
+          isAsked = true
+          throw new Error('the database was asked')
+        },
+      })
+      return lists.countIn(noticing, id, refs_version).catch((error: unknown) => {
+        if (isAsked) return 'asked' as const
+        throw error
+      })
+    }
+    assert.equal(await count(), 'asked')
+    note(await move('uncounted', ['a', 1], ['b', 1]), 0)
+    assert.equal(await count(), 2)
+    note(await move('uncounted', ['a', 2], ['b', null], ['c', 1], ['d', 1]))
+    assert.equal(await count(), 3)
+    // Of what others have moved it knows nothing.
+    await move('uncounted', ['e', 1])
+    assert.equal(await count(), 'asked')
+    note(await move('uncounted', ['f', 1]))
+    assert.equal(await count(), 'asked')
   })
 })

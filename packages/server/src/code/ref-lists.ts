@@ -15,6 +15,14 @@ interface Entry extends KnownRefs {
   steps: readonly { version: number; moved: readonly MovedRef[] }[]
 }
 
+interface Moves {
+  moved: readonly MovedRef[]
+  /** How many more there are then, or fewer. */
+  added: number
+  /** How many there were before, if that was counted. */
+  counted?: number | undefined
+}
+
 /** Refs that are kept in memory, over all repositories; one without any takes some room too. */
 const CACHED_REFS = 500_000
 const CACHED_REPOSITORIES = 100_000
@@ -34,6 +42,8 @@ export function createRefLists({ db }: { db: Db }) {
     maxEntries: CACHED_REPOSITORIES,
     weight: { of: ({ refs }) => refs.length, max: CACHED_REFS },
   })
+  /** How many there are, also where nobody asks which: to count many takes longer than to make one more. */
+  const counts = createRecent<string, { version: number; count: number }>({ maxEntries: CACHED_REPOSITORIES })
 
   return {
     /** Those of a later version may be given too: whoever asks has read the row a while ago. */
@@ -47,7 +57,10 @@ export function createRefLists({ db }: { db: Db }) {
     },
 
     /** Call it when the transaction is over that counted this version. */
-    noteMoved(repoId: string, version: number, moved: readonly MovedRef[]): void {
+    noteMoved(repoId: string, version: number, { moved, added, counted }: Moves): void {
+      const last = counts.get(repoId)
+      const before = last?.version === version - 1 ? last.count : counted
+      if (before !== undefined) counts.set(repoId, { version, count: before + added })
       const known = entries.get(repoId)
       // What has been read meanwhile may have some of these moves already; none of it is older than they are.
       if (known?.version !== version - 1 || moved.length > MOST_MOVED) return
@@ -64,7 +77,9 @@ export function createRefLists({ db }: { db: Db }) {
     /** How many there are in a repository that is locked, whose last version is this. */
     async countIn(tx: Tx, repoId: string, version: number): Promise<number> {
       const known = entries.get(repoId)
-      return known?.version === version ? known.refs.length : refStore.countRefs(tx, repoId)
+      if (known?.version === version) return known.refs.length
+      const counted = counts.get(repoId)
+      return counted?.version === version ? counted.count : refStore.countRefs(tx, repoId)
     },
   }
 }
