@@ -146,10 +146,8 @@ export function createLandings({
       throw new NothingLands(results)
     }
     noteMoved(tx, current, moved, counted)
-    if (pack) {
-      await store.insertPack(tx, repo.id, pack, now)
-      database.afterCommit(tx, () => packLists.noteAdded(current, pack.packId))
-    }
+    if (pack) await store.insertPack(tx, repo.id, pack, now)
+    database.afterCommit(tx, () => packLists.noteLanded(current, pack?.packId))
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
     await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
     const branch = counted === 0 ? defaultAmong(current, moved) : undefined

@@ -94,7 +94,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const quarantineDir = join(scratch.path, 'quarantine')
 
   const register = createRepoRegister({ db: database.db })
-  const packLists = createPackLists({ db: database.db, stopwatch: needs.stopwatch })
+  const packLists = createPackLists({ ...needs, db: database.db })
   const health = createPackHealth({ ...needs, packs, packLists, register })
   const survey = createPackSurvey({ ...needs, packs, health })
   watchPacks(registry, survey)

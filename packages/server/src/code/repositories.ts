@@ -44,8 +44,8 @@ export function createRepositories(deps: RepositoriesDeps) {
   const directoryOf = (repo: RepoRow) => join(workDir, directoryName(repo))
 
   /** Call it after reading refs: a pack listed too many does no harm, one too few would. */
-  async function packIds(repo: RepoRow): Promise<readonly string[]> {
-    const { ids, states } = await packLists.read(repo)
+  async function packIds(repo: RepoRow, read = packLists.read): Promise<readonly string[]> {
+    const { ids, states } = await read(repo)
     health.requireSound(repo, states)
     return ids
   }
@@ -136,7 +136,7 @@ export function createRepositories(deps: RepositoriesDeps) {
       const reading = {
         owner: repo.org_id,
         knownPacks: packIdsLately(repo),
-        listPacks: () => packIds(repo),
+        listPacks: () => packIds(repo, packLists.readMissed),
         startGit: () => startGit(repo, signal),
         signal,
       }

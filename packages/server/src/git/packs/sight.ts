@@ -40,6 +40,8 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
   const held = new Map<string, OpenedPack>()
   /** Packs that cannot be looked into, and why. */
   const unusual = new Map<string, Unusual>()
+  /** What was just looked for in all of these packs, in vain. */
+  let missed: { oid: Oid; packIds: readonly string[] } | undefined
   let isOver = false
   let asked = 0
 
@@ -122,15 +124,17 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
     // Those who ask for several things at once, none of which is there, have them listed once.
     const listedSince = () => (listing && listings > before ? listing : list())
     try {
-      const found = await findIn(seen, oid, read)
+      const isMissed = missed?.oid === oid && missed.packIds === seen
+      const found = isMissed ? undefined : await findIn(seen, oid, read)
       if (found !== undefined || isFirst) return found
     } catch (error) {
       // It was listed and has been folded into another since, or it is gone for good.
       if (!(error instanceof PackMissing)) throw error
       return findIn(await listedSince(), oid, read)
     }
+    const looked = new Set(seen)
     return findIn(
-      (await listedSince()).filter((id) => !seen.includes(id)),
+      (await listedSince()).filter((id) => !looked.has(id)),
       oid,
       read,
     )
@@ -146,6 +150,7 @@ export function createSight({ opened, objects, owner, knownPacks, listPacks, pau
       const offset = pack.index.find(oid)
       if (offset !== undefined) return { owner, pack, offset }
     }
+    if (listed) missed = { oid, packIds: listed }
     return undefined
   }
 
