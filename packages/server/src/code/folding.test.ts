@@ -44,4 +44,32 @@ describe('folding packs', () => {
     await commit('e')
     while ((await countPacks()) >= 4) await sleep(25)
   })
+
+  it('takes many packs out of the list a few at a time, and counts what is left', {
+    timeout: 60_000,
+  }, async () => {
+    const { db } = app.database
+    const before = (await db.selectFrom('packs').select('id').execute()).length
+    // More than twice as many as are taken out at once.
+    for (let i = 0; i < 25; i++) await commit(`many-${i}`)
+    const list = () =>
+      db
+        .selectFrom('repo_packs')
+        .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
+        .select(['packs.bytes', 'packs.unlisted_at'])
+        .execute()
+    const sizeOf = async () =>
+      (await db.selectFrom('repos').select('size_bytes').executeTakeFirstOrThrow()).size_bytes
+    let listed = await list()
+    const isDone = async () =>
+      listed.length < 4 && (await sizeOf()) === listed.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (; !(await isDone()); listed = await list()) await sleep(25)
+    assert.ok(listed.every(({ unlisted_at }) => unlisted_at === null))
+    // The others stay for a while, for whoever reads from them.
+    const packs = await db.selectFrom('packs').select('unlisted_at').execute()
+    assert.ok(packs.length > before + 25)
+    assert.equal(packs.filter(({ unlisted_at }) => unlisted_at === null).length, listed.length)
+    const { items } = await app.client(app.ownerKey).git.commits.list({ name: 'some', limit: 100 })
+    assert.equal(items.length, 30)
+  })
 })

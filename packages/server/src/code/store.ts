@@ -113,21 +113,41 @@ export async function replacePacks(
   repoId: string,
   { folded, pack, now }: { folded: readonly string[]; pack: PackInfo | undefined; now: number },
 ): Promise<boolean> {
+  if ((await unlistPacks(tx, repoId, { packIds: folded, now })) !== folded.length) return false
+  if (pack) await insertPack(tx, repoId, pack, now)
+  return true
+}
+
+/** How many of these packs a repository lists. */
+export async function countListed(q: Db, repoId: string, packIds: readonly string[]): Promise<number> {
+  const { count } = await q
+    .selectFrom('repo_packs')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('repo_id', '=', repoId)
+    .where('pack_id', 'in', [...packIds])
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Gives how many of them were listed. */
+export async function unlistPacks(
+  tx: Tx,
+  repoId: string,
+  { packIds, now }: { packIds: readonly string[]; now: number },
+): Promise<number> {
   const removed = await tx
     .deleteFrom('repo_packs')
     .where('repo_id', '=', repoId)
-    .where('pack_id', 'in', [...folded])
+    .where('pack_id', 'in', [...packIds])
     .returning('pack_id')
     .execute()
-  if (removed.length !== folded.length) return false
-  if (pack) await insertPack(tx, repoId, pack, now)
   await tx
     .updateTable('packs')
     .set({ unlisted_at: now })
-    .where('id', 'in', [...folded])
+    .where('id', 'in', [...packIds])
     .where(isUnlisted)
     .execute()
-  return true
+  return removed.length
 }
 
 /** Of a repository that is being deleted. */
