@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { call, createRepo, fastImport, git, type Remote } from './git-stage.ts'
 import { commits } from './histories.ts'
-import { post, postBytes, request, visit } from './load.ts'
+import { post, request, visit } from './load.ts'
 import { takeLoopDelayMs } from './loop-delay.ts'
 import { milliseconds, quantile } from './measure.ts'
 import { runTrellis } from './processes.ts'
-import { packOfOneFile } from './small-pack.ts'
+import { packet, pushOfOneFile } from './small-pack.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -105,7 +105,7 @@ try {
       case 'git/commits/create':
         return post('/api/v1/git/commits/create', commitOf(name, number), headers)
       case 'push':
-        return pushOf(own, `work-${number}`)
+        return pushOfOneFile(own, `work-${number}`)
       case 'clone':
         return cloneOf(library, tip)
     }
@@ -137,17 +137,6 @@ function commitOf(name: string, number: number) {
   const content = `${number} of ${name}\n`.repeat(20)
   const changes = [0, 1, 2].map((i) => ({ op: 'put', path: `notes/${i}.txt`, content }))
   return { name, branch: 'main', message: `Change ${number}`, changes }
-}
-
-function packet(line: string): string {
-  return (line.length + 4).toString(16).padStart(4, '0') + line
-}
-
-function pushOf({ path, headers }: Remote, branch: string): Buffer {
-  const { tip, pack } = packOfOneFile('notes.txt', `${branch} ${Math.random()}\n`)
-  const command = packet(`${'0'.repeat(40)} ${tip} refs/heads/${branch}\0report-status object-format=sha1`)
-  const all = { ...headers, 'content-type': 'application/x-git-receive-pack-request' }
-  return postBytes(`${path}/git-receive-pack`, all, Buffer.concat([Buffer.from(`${command}0000`), pack]))
 }
 
 function cloneOf({ path, headers }: Remote, tip: string): string {

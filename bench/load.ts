@@ -6,7 +6,7 @@ export interface Load {
   connections: number
   seconds: number
   /** The bytes of the next request. */
-  next(): string
+  next(): string | Buffer
 }
 
 /**

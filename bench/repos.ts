@@ -35,7 +35,7 @@ export async function reposCreate(): Promise<Row> {
       ours: perSecond(ours),
       theirs: perSecond(theirs),
       ratio: ours / theirs,
-      goal: 20,
+      goal: 30,
     }
   } finally {
     await trellis.stop()
@@ -68,7 +68,7 @@ export async function reposList(): Promise<Row> {
       ours: perSecond(ours),
       theirs: perSecond(theirs),
       ratio: ours / theirs,
-      goal: 0.7,
+      goal: 0.85,
     }
   } finally {
     await bare.stop()

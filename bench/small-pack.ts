@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
+import type { Remote } from './git-stage.ts'
+import { postBytes } from './load.ts'
 
 type Kind = 'commit' | 'tree' | 'blob'
 
@@ -8,7 +10,20 @@ const TYPES: Record<Kind, number> = { commit: 1, tree: 2, blob: 3 }
 const idOf = (kind: Kind, content: Buffer): string =>
   createHash('sha1').update(`${kind} ${content.length}\0`).update(content).digest('hex')
 
-/** The pack of a commit with one file and no parent, without git: what an agent pushes that begins something. */
+/** A line of git's protocol. */
+export function packet(line: string): string {
+  return (line.length + 4).toString(16).padStart(4, '0') + line
+}
+
+/** The request that makes a branch of a commit with one file, without git: what an agent sends that begins something. */
+export function pushOfOneFile({ path, headers }: Remote, branch: string): Buffer {
+  const { tip, pack } = packOfOneFile('notes.txt', `${branch} ${Math.random()}\n`)
+  const command = packet(`${'0'.repeat(40)} ${tip} refs/heads/${branch}\0report-status object-format=sha1`)
+  const all = { ...headers, 'content-type': 'application/x-git-receive-pack-request' }
+  return postBytes(`${path}/git-receive-pack`, all, Buffer.concat([Buffer.from(`${command}0000`), pack]))
+}
+
+/** The pack of a commit with one file and no parent. */
 export function packOfOneFile(path: string, text: string): { tip: string; pack: Buffer } {
   const blob = Buffer.from(text)
   const tree = Buffer.concat([Buffer.from(`100644 ${path}\0`), Buffer.from(idOf('blob', blob), 'hex')])

@@ -94,7 +94,7 @@ export const webhookDeliveries = () =>
       ours: perSecond(result.ours),
       theirs: perSecond(result.theirs),
       ratio: result.ours / result.theirs,
-      goal: 0.5,
+      goal: 1,
     }
   })
 
