@@ -3,16 +3,15 @@ import { mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Oid } from '../git/names.ts'
 import { foldPacks, planFold, writeIndexes } from '../git/packs/maintenance.ts'
-import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
+import type { PackStore } from '../git/packs/pack-store.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { Room } from '../platform/room.ts'
 import type { Scratch } from '../platform/scratch.ts'
-import { createSpaced } from '../platform/spaced.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Database, Tx } from '../schema.ts'
+import type { Database } from '../schema.ts'
 import { Outrun } from './outrun.ts'
 import { directoryName, type Repositories } from './repositories.ts'
 import * as store from './store.ts'
@@ -38,10 +37,6 @@ const IDLE_MS = 60 * 60_000
 /** Commits by the hundred a second leave as many packs. */
 const SWEPT_AT_ONCE = 50
 const LOOKED_AT_AT_ONCE = 500
-/** Of packs that were folded. */
-const UNLISTED_AT_ONCE = 10
-/** How long it rests after each time, as a multiple. */
-const REST = 1
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
 const INDEXED_REPOSITORIES = 10_000
@@ -51,7 +46,6 @@ export function createMaintenance(deps: MaintenanceDeps) {
   const { database, repos, repositories, directories, packs, scratch, room, clock, log, hint } = deps
   /** The packs for which this process has written indexes. Where that is forgotten, they are written once more. */
   const indexed = createRecent<string, string>({ maxEntries: INDEXED_REPOSITORIES })
-  const spaced = createSpaced(REST)
 
   /** Folds small packs together, and writes the indexes that make large repositories fast to read. */
   async function tend(repoId: string, signal: AbortSignal): Promise<void> {
@@ -82,49 +76,22 @@ export function createMaintenance(deps: MaintenanceDeps) {
     const pack = await repositories.withGit(repo, signal, async (opened) =>
       (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
     )
-    try {
-      await replace(repo, folded, pack)
-    } catch (error) {
-      if (error instanceof Outrun) return false
-      throw error
-    }
-    log.debug('folded packs', { repo: repo.id, packs: folded.length })
-    return true
-  }
-
-  /**
-   * Lists the one beside the others first, then these no more, a few at a time: their rows are far apart, and to change a
-   * hundred at once would keep everybody waiting. Whoever reads meanwhile finds the same in both. Where it ends half way
-   * the rest is folded with the next.
-   */
-  async function replace(
-    repo: RepoRow,
-    folded: readonly string[],
-    pack: PackInfo | undefined,
-  ): Promise<void> {
-    const lockIn = async (tx: Tx) => {
-      const current = await repos.lockToResizeIn(tx, repo)
-      if (!current) throw new Outrun()
-      return current
-    }
-    await database.transact(async (tx) => {
-      await lockIn(tx)
-      // What was made here is swept away, if somebody else was quicker.
-      if ((await store.countListed(tx, repo.id, folded)) < folded.length) throw new Outrun()
-      if (pack) await store.insertPack(tx, repo.id, pack, clock())
-    })
-    for (let i = 0; i < folded.length; i += UNLISTED_AT_ONCE) {
-      const packIds = folded.slice(i, i + UNLISTED_AT_ONCE)
-      await spaced(() =>
-        database.transact(async (tx) => {
-          const current = await lockIn(tx)
-          await store.unlistPacks(tx, repo.id, { packIds, now: clock() })
-          // Until then it is what it was: what is there twice is nobody's growth.
-          if (i + UNLISTED_AT_ONCE >= folded.length)
-            await repos.setSizeIn(tx, current, await store.sumPacks(tx, repo.id))
-        }),
-      )
-    }
+    const replaced = await database
+      .transact(async (tx) => {
+        // Of a repository that is being deleted nothing new is listed; and its size is written below, as a push does.
+        const isThere = await repos.lockToResizeIn(tx, repo)
+        const done = isThere && (await store.replacePacks(tx, repo.id, { folded, pack, now: clock() }))
+        // What was made here is swept away.
+        if (!done) throw new Outrun()
+        await repos.setSizeIn(tx, isThere, await store.sumPacks(tx, repo.id))
+        return done
+      })
+      .catch((error: unknown) => {
+        if (error instanceof Outrun) return false
+        throw error
+      })
+    if (replaced) log.debug('folded packs', { repo: repo.id, packs: folded.length })
+    return replaced
   }
 
   async function index(

@@ -51,7 +51,7 @@ export const listPacks = (q: Db, repoId: string): Promise<readonly PackRow[]> =>
 
 export type PackState = Pick<PackRow, 'id' | 'damage'>
 
-const statesOf = remembered(['repo_packs', 'packs'], (db: Db, { repoId }: { repoId: string }) =>
+const statesOf = prepared((db: Db, { repoId }: { repoId: string }) =>
   db
     .selectFrom('repo_packs')
     .innerJoin('packs', 'packs.id', 'repo_packs.pack_id')
@@ -60,7 +60,7 @@ const statesOf = remembered(['repo_packs', 'packs'], (db: Db, { repoId }: { repo
     .orderBy('packs.created_at', 'desc'),
 )
 
-/** Only what a reader has to know of each: every commit asks. The last comes first, since most want what is in it. */
+/** Only what a reader has to know of each, as it is now. The last comes first, since most want what is in it. */
 export const listPackStates = (q: Db, repoId: string): Promise<readonly PackState[]> =>
   statesOf(q, { repoId })
 
@@ -113,41 +113,21 @@ export async function replacePacks(
   repoId: string,
   { folded, pack, now }: { folded: readonly string[]; pack: PackInfo | undefined; now: number },
 ): Promise<boolean> {
-  if ((await unlistPacks(tx, repoId, { packIds: folded, now })) !== folded.length) return false
-  if (pack) await insertPack(tx, repoId, pack, now)
-  return true
-}
-
-/** How many of these packs a repository lists. */
-export async function countListed(q: Db, repoId: string, packIds: readonly string[]): Promise<number> {
-  const { count } = await q
-    .selectFrom('repo_packs')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .where('repo_id', '=', repoId)
-    .where('pack_id', 'in', [...packIds])
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/** Gives how many of them were listed. */
-export async function unlistPacks(
-  tx: Tx,
-  repoId: string,
-  { packIds, now }: { packIds: readonly string[]; now: number },
-): Promise<number> {
   const removed = await tx
     .deleteFrom('repo_packs')
     .where('repo_id', '=', repoId)
-    .where('pack_id', 'in', [...packIds])
+    .where('pack_id', 'in', [...folded])
     .returning('pack_id')
     .execute()
+  if (removed.length !== folded.length) return false
+  if (pack) await insertPack(tx, repoId, pack, now)
   await tx
     .updateTable('packs')
     .set({ unlisted_at: now })
-    .where('id', 'in', [...packIds])
+    .where('id', 'in', [...folded])
     .where(isUnlisted)
     .execute()
-  return removed.length
+  return true
 }
 
 /** Of a repository that is being deleted. */
