@@ -86,14 +86,22 @@ export function createOpenedPacks({ store, pages, maxBytes, maxBytesEach }: Open
     void pack.file?.close()
   }
 
+  /** What is never kept could never be held. */
+  function requireRoomFor(weight: number): void {
+    if (weight > Math.min(maxBytes, maxBytesEach)) throw new Unusual('an index too large to be kept')
+  }
+
   async function open(owner: string, packId: string): Promise<Opened> {
     const file = await store.openPack(packId)
     const { fresh } = file
-    if (fresh) return { id: packId, ...fresh, read: file.read, ...unheld, file: undefined }
+    if (fresh) {
+      requireRoomFor(fresh.weight)
+      return { id: packId, ...fresh, read: file.read, ...unheld, file: undefined }
+    }
     try {
       const isWhole = file.bytes <= WHOLE_BYTES
       const weight = weightOfIndex(file.indexBytes) + (isWhole ? file.bytes : OPEN_FILE_WEIGHT)
-      if (weight > Math.min(maxBytes, maxBytesEach)) throw new Unusual('an index too large to be kept')
+      requireRoomFor(weight)
       const agoMs = performance.now() - (forgottenAt.get(packId) ?? Number.NEGATIVE_INFINITY)
       if (weight > HEAVY_BYTES && agoMs < REST_MS) throw new Unusual('an index for which there was no room')
       const index = await readPackIndex(await file.readIndex(), file.bytes)
