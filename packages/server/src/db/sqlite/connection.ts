@@ -49,7 +49,8 @@ export class SqliteConnection {
   }
 
   get inTransaction(): boolean {
-    return this.#db.isTransaction
+    // One that is closed throws.
+    return this.#db.isOpen && this.#db.isTransaction
   }
 
   run(sql: string, parameters: readonly unknown[] = []): SqliteResult {
