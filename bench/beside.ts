@@ -4,8 +4,8 @@ import { median, milliseconds, quantile, type Row } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
 import { pushOfOneFile } from './small-pack.ts'
 
-const REPOSITORIES = 64
-const OTHERS = 8
+/** Enough that no two change the same one at the same time. */
+const REPOSITORIES_EACH = 8
 const ROUNDS = 7
 const WARM_UP_ROUNDS = 4
 const SECONDS = 3
@@ -14,18 +14,20 @@ const SECONDS = 3
 type Kind = 'read' | 'commit' | 'push'
 
 /** How long a small call takes in all but one of a hundred cases while others work on objects, and while they do not. */
-export async function getsBeside(): Promise<Row> {
+async function getsBeside(callers: number): Promise<Row> {
   const trellis = await runTrellis()
   try {
-    const remotes = await makeRepositories(trellis)
+    const remotes = await makeRepositories(trellis, callers * REPOSITORIES_EACH)
     const small = post('/api/v1/repos/get', { name: 'repo-0' }, keyOf(trellis))
     let sent = 0
     const agents = () => requestFor(trellis, remotes, ++sent)
     const during = async (next: () => string | Buffer) => {
       let isOver = false
-      const others = load({ port: trellis.port, connections: OTHERS, seconds: SECONDS, next }).finally(() => {
-        isOver = true
-      })
+      const others = load({ port: trellis.port, connections: callers, seconds: SECONDS, next }).finally(
+        () => {
+          isOver = true
+        },
+      )
       const times = await visit({ port: trellis.port, restMs: 1, isWanted: () => !isOver, next: () => small })
       await others
       return quantile(times, 0.99)
@@ -39,7 +41,7 @@ export async function getsBeside(): Promise<Row> {
     }
     const [ours, theirs] = [median(p99.agents), median(p99.usual)]
     return {
-      work: `repos/get, p99, while ${OTHERS} others read, commit and push`,
+      work: `repos/get, p99, while ${callers} others read, commit and push`,
       peer: 'while they call repos/get',
       ours: milliseconds(ours),
       theirs: milliseconds(theirs),
@@ -50,6 +52,10 @@ export async function getsBeside(): Promise<Row> {
     await trellis.stop()
   }
 }
+
+export const getsBesideFew = () => getsBeside(8)
+
+export const getsBesideMany = () => getsBeside(64)
 
 const keyOf = ({ key }: Trellis) => ({ authorization: `Bearer ${key}` })
 
@@ -75,9 +81,9 @@ function commitOf(name: string, number: number) {
   return { name, branch: 'main', message: `Change ${number}`, changes }
 }
 
-async function makeRepositories(trellis: Trellis): Promise<Remote[]> {
+async function makeRepositories(trellis: Trellis, count: number): Promise<Remote[]> {
   const remotes: Remote[] = []
-  for (let i = 0; i < REPOSITORIES; i++) {
+  for (let i = 0; i < count; i++) {
     remotes.push(await createRepo(trellis, `repo-${i}`))
     for (const number of [1, 2, 3]) await call(trellis, 'git/commits/create', commitOf(`repo-${i}`, number))
   }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
-import { getsBeside } from './beside.ts'
+import { getsBesideFew, getsBesideMany } from './beside.ts'
 import { commitsAlone, commitsAtOnce, tagsCreate } from './commits.ts'
 import { daemonLateness } from './daemons.ts'
 import { closeBenchPostgres } from './databases.ts'
@@ -36,7 +36,8 @@ const benchmarks: Record<string, () => Promise<Row | undefined>> = {
   'commits-create': commitsAlone,
   'commits-create-at-once': commitsAtOnce,
   'tags-create': tagsCreate,
-  'gets-beside': getsBeside,
+  'gets-beside': getsBesideFew,
+  'gets-beside-many': getsBesideMany,
   'ls-remote': lsRemote,
   'no-op-fetch': noopFetch,
   'parallel-clones': parallelClones,

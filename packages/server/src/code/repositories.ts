@@ -10,6 +10,7 @@ import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
+import { TurnShare } from '../platform/turn-share.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
@@ -34,6 +35,9 @@ interface RepositoriesDeps {
 }
 
 export type Repositories = ReturnType<typeof createRepositories>
+
+/** How long objects may be looked at in one turn of the event loop, for many who ask for a few each. */
+const READING_MS = 0.5
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
@@ -98,6 +102,8 @@ export function createRepositories(deps: RepositoriesDeps) {
     return held
   }
 
+  const share = new TurnShare(READING_MS)
+
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
     openRepo(git, directoryOf(repo), {
@@ -133,6 +139,7 @@ export function createRepositories(deps: RepositoriesDeps) {
       signal: AbortSignal | undefined,
       use: (objects: ObjectReader) => Promise<T>,
     ): Promise<T> {
+      await share.take()
       const reading = {
         owner: repo.org_id,
         knownPacks: packIdsLately(repo),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { createSqlite } from '../../testing/databases.ts'
 import { openDatabase } from '../database.ts'
 import type { Migration } from '../migrations/index.ts'
@@ -83,4 +84,60 @@ describe('the writer of SQLite', () => {
       await assert.rejects(waiting)
     }),
   )
+
+  it('tells those who share a commit with one that is still at it', { timeout: 60_000 }, () =>
+    withDatabase(async (database) => {
+      const ended = database.transact((tx) => tx.insertInto('notes').values({ id: 'ended' }).execute())
+      const running = database.transact(async (tx) => {
+        await tx.insertInto('notes').values({ id: 'running' }).execute()
+        await sleep(50)
+      })
+      const outcomes = Promise.allSettled([ended, running])
+      await sleep(10)
+      await database.close()
+      // On a slow machine the first has been committed before the other began.
+      const [, ofRunning] = await outcomes
+      assert.equal(ofRunning?.status, 'rejected')
+    }),
+  )
+
+  it('lets others come to theirs between many who write', () =>
+    withDatabase(async (database) => {
+      let turns = 0
+      let isOver = false
+      const tick = () => {
+        turns++
+        if (!isOver) setImmediate(tick)
+      }
+      setImmediate(tick)
+      const ids = Array.from({ length: 30 }, (_, i) => String(i))
+      await Promise.all(ids.map((id) => database.transact((tx) => writeSlowly(tx, id))))
+      isOver = true
+      assert.ok(turns >= ids.length, `${turns} turns`)
+      assert.equal((await database.db.selectFrom('notes').select('id').execute()).length, ids.length)
+    }))
+
+  it(
+    'keeps what has been written when it is closed while others wait for the event loop',
+    { timeout: 60_000 },
+    () =>
+      withDatabase(async (database) => {
+        const done = database.transact((tx) => writeSlowly(tx, 'done'))
+        const waiting = database.transact((tx) => writeSlowly(tx, 'waiting'))
+        const outcomes = Promise.allSettled([done, waiting])
+        // Not a turn of the event loop.
+        for (let i = 0; i < 100; i++) await undefined
+        await database.close()
+        assert.deepEqual(
+          (await outcomes).map(({ status }) => status),
+          ['fulfilled', 'rejected'],
+        )
+      }),
+  )
 })
+
+/** Longer than its share of a turn. */
+async function writeSlowly(tx: Transaction<Notes>, id: string): Promise<void> {
+  await tx.insertInto('notes').values({ id }).execute()
+  for (const until = performance.now() + 1; performance.now() < until; );
+}

@@ -1,7 +1,17 @@
+import { TurnShare } from '../../platform/turn-share.ts'
 import type { SqliteConnection, SqliteResult } from './connection.ts'
 
 /** At most this many transactions share a commit, so that the first of them does not wait for ever. */
 const GROUP_SIZE = 64
+
+/** How long transactions may go on in one turn of the event loop, after which everybody else comes to theirs. */
+const SHARE_MS = 1
+
+/**
+ * A group that takes more than one turn is committed when its members have taken this many times what a commit takes, by
+ * the last: small groups where syncs are cheap, so that no commit is long, and large ones where they are dear.
+ */
+const COMMITS_WORTH = 2
 
 /** SQLite gave up a group because of another transaction in it. By itself this one may well succeed. */
 export class GroupLost extends Error {}
@@ -9,6 +19,8 @@ export class GroupLost extends Error {}
 /** What transactions that were waiting in line at the same time have in common: one commit, one sync of the disk. */
 interface Group {
   members: number
+  /** How long they took. */
+  tookMs: number
   committed: PromiseWithResolvers<void>
 }
 
@@ -23,7 +35,12 @@ export class SqliteWriter {
   readonly #onRun: (sql: string) => void
   readonly #onCommitted: () => void
   readonly #waiting: (() => void)[] = []
+  readonly #share = new TurnShare(SHARE_MS)
   #busy = false
+  /** Whoever has the turn waits for the event loop, and has not begun. */
+  #pausing = false
+  #begunAt = 0
+  #commitMs = 0
   #group: Group | undefined
   #endOfTurn: NodeJS.Immediate | undefined
 
@@ -40,11 +57,14 @@ export class SqliteWriter {
   async begin(): Promise<WriterTurn> {
     if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#busy = true
+    const pause = this.#share.take()
+    if (pause) await this.#pause(pause)
+    this.#begunAt = performance.now()
     try {
       if (!this.#group) {
         // Taking the write lock first means a transaction never has to give up half way.
         await this.#connection.whenFree('begin immediate')
-        this.#group = { members: 0, committed: Promise.withResolvers() }
+        this.#group = { members: 0, tookMs: 0, committed: Promise.withResolvers() }
         // Whoever waits for the commit hears of its failure; with nobody waiting there is nobody to tell.
         this.#group.committed.promise.catch(() => {})
       }
@@ -57,6 +77,13 @@ export class SqliteWriter {
     return new WriterTurn(this, this.#connection, this.#group)
   }
 
+  async #pause(pause: Promise<void>): Promise<void> {
+    this.#pausing = true
+    await pause
+    this.#pausing = false
+    if (this.#group && this.#group.tookMs >= this.#commitMs * COMMITS_WORTH) this.#commit(this.#group)
+  }
+
   /** @internal */
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
     this.#onRun(sql)
@@ -65,13 +92,21 @@ export class SqliteWriter {
 
   /** @internal */
   endMember(): void {
-    if (this.#group) this.#group.members += 1
+    if (this.#group) {
+      this.#group.members += 1
+      this.#group.tookMs += performance.now() - this.#begunAt
+    }
     this.#endTurn()
   }
 
   /** Commits what waits for others to join it, unless one of them is under way and will see to it. */
   flush(): void {
     clearImmediate(this.#endOfTurn)
+    this.#endOfTurn = undefined
+    if (this.#group && (!this.#busy || this.#pausing)) this.#commit(this.#group)
+  }
+
+  #endTurnOfLoop(): void {
     this.#endOfTurn = undefined
     if (this.#group && !this.#busy) this.#commit(this.#group)
   }
@@ -82,7 +117,8 @@ export class SqliteWriter {
     try {
       if (group && (error || !this.#connection.inTransaction)) this.#abandon(group, error)
       else if (group && group.members >= GROUP_SIZE) this.#commit(group)
-      else if (group && this.#waiting.length === 0) this.#endOfTurn ??= setImmediate(() => this.flush())
+      else if (group && this.#waiting.length === 0)
+        this.#endOfTurn ??= setImmediate(() => this.#endTurnOfLoop())
     } finally {
       // Those who wait are served even by a database that has been closed: they hear that it is.
       this.#busy = this.#waiting.length > 0
@@ -91,12 +127,14 @@ export class SqliteWriter {
   }
 
   #commit(group: Group): void {
+    const begunAt = performance.now()
     try {
       this.#connection.run('commit')
     } catch (error) {
       this.#abandon(group, error)
       return
     }
+    this.#commitMs = performance.now() - begunAt
     this.#group = undefined
     this.#onCommitted()
     group.committed.resolve()

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { TurnShare } from './turn-share.ts'
+
+/** In which turn of the event loop each of them is let in, in that order. */
+async function turnsOf(share: TurnShare, count: number, work = () => {}): Promise<number[]> {
+  let turn = 0
+  let isOver = false
+  const tick = () => {
+    turn++
+    if (!isOver) setImmediate(tick)
+  }
+  setImmediate(tick)
+  const seen: { at: number; turn: number }[] = []
+  await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      await share.take()
+      // What it does goes on over several promises.
+      await Promise.resolve()
+      work()
+      seen.push({ at, turn })
+    }),
+  )
+  isOver = true
+  assert.deepEqual(
+    seen.map(({ at }) => at),
+    seen.map((_, at) => at),
+  )
+  return seen.map(({ turn }) => turn)
+}
+
+it('work beyond its share of a turn waits for the next turns, in order', async () => {
+  const turns = await turnsOf(new TurnShare(0), 6)
+  assert.equal(new Set(turns).size, 6)
+})
+
+it('goes on in the same turn while its share lasts', async () => {
+  assert.equal(new Set(await turnsOf(new TurnShare(60_000), 20)).size, 1)
+})
+
+const blockFor = (ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+}
+
+it('lets in no more of those who wait than its share is good for', async () => {
+  const share = new TurnShare(10)
+  await share.take()
+  blockFor(10)
+  const turns = await turnsOf(share, 9, () => blockFor(4))
+  // The third begins after eight milliseconds.
+  for (const turn of turns) assert.ok(turns.filter((other) => other === turn).length <= 3)
+})
+
+it('lets in all who wait where its share is good for them', async () => {
+  const share = new TurnShare(200)
+  await share.take()
+  blockFor(200)
+  assert.equal(new Set(await turnsOf(share, 9)).size, 1)
+})
+
+it('has its whole share again when it has rested', async () => {
+  const share = new TurnShare(0)
+  assert.equal(share.take(), undefined)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(share.take(), undefined)
+})
