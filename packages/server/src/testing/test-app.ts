@@ -70,7 +70,11 @@ export async function startTestApp(
   if (!database.url && data === directory.path) await placeMigrated(join(data, 'trellis.db'))
   let passed = 0
   let skew = 0
-  let log = ''
+  let lines = ''
+  const log = createLog('debug', (more) => {
+    lines += more
+    onLogged?.(more)
+  })
   const now = () => Date.now() + passed + skew
   const app = await startApp({
     config: parseConfig({
@@ -82,10 +86,7 @@ export async function startTestApp(
       TRELLIS_SANDBOX: 'off',
       ...env,
     }),
-    log: createLog('debug', (lines) => {
-      log += lines
-      onLogged?.(lines)
-    }),
+    log,
     clock: now,
     stopwatch: () => performance.now() + passed,
     passwords,
@@ -132,7 +133,11 @@ export async function startTestApp(
       skew += byMs
     },
     now,
-    logged: () => log,
+    logged() {
+      // An answer may be here before the turn has ended in which it was written.
+      log.flush()
+      return lines
+    },
     client: (token, org) =>
       createTrellisClient({ url: app.url, ...(token && { token }), ...(org && { org }) }),
     call,
