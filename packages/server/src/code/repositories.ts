@@ -36,8 +36,8 @@ interface RepositoriesDeps {
 
 export type Repositories = ReturnType<typeof createRepositories>
 
-/** How long objects may be looked at in one turn of the event loop, for many who ask for a few each. */
-const READING_MS = 0.5
+/** How long new objects may be made or examined in one turn of the event loop, by many who bring a few each. */
+const MAKING_MS = 0.5
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
@@ -102,7 +102,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     return held
   }
 
-  const share = new TurnShare(READING_MS)
+  const share = new TurnShare(MAKING_MS)
 
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
@@ -139,7 +139,6 @@ export function createRepositories(deps: RepositoriesDeps) {
       signal: AbortSignal | undefined,
       use: (objects: ObjectReader) => Promise<T>,
     ): Promise<T> {
-      await share.take()
       const reading = {
         owner: repo.org_id,
         knownPacks: packIdsLately(repo),
@@ -152,8 +151,11 @@ export function createRepositories(deps: RepositoriesDeps) {
       })
     },
 
-    /** For those who are about to keep something. Throws OutOfSpace. */
-    requireRoom: (): Promise<void> => requireRoom(room),
+    /** For those who are about to keep something: they come to it one after the other. Throws OutOfSpace. */
+    async requireRoom(): Promise<void> {
+      await requireRoom(room)
+      await share.take()
+    },
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
     async requireSound(repo: RepoRow): Promise<void> {

@@ -58,6 +58,14 @@ it('lets in all who wait where its share is good for them', async () => {
   assert.equal(new Set(await turnsOf(share, 9)).size, 1)
 })
 
+it('lets in a part of very many, however short its share is', async () => {
+  const share = new TurnShare(0)
+  const turns = await turnsOf(share, 81)
+  // One at once, and of the others an eighth of those who are left each time.
+  assert.equal(turns.filter((turn) => turn === turns[1]).length, 10)
+  assert.ok(new Set(turns).size < 40)
+})
+
 it('has its whole share again when it has rested', async () => {
   const share = new TurnShare(0)
   assert.equal(share.take(), undefined)

@@ -114,7 +114,8 @@ describe('the writer of SQLite', () => {
       const ids = Array.from({ length: 30 }, (_, i) => String(i))
       await Promise.all(ids.map((id) => database.transact((tx) => writeSlowly(tx, id))))
       isOver = true
-      assert.ok(turns >= ids.length, `${turns} turns`)
+      // An eighth of those who are left each time.
+      assert.ok(turns >= 10, `${turns} turns`)
       assert.equal((await database.db.selectFrom('notes').select('id').execute()).length, ids.length)
     }))
 

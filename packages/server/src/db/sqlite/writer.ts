@@ -35,7 +35,7 @@ export class SqliteWriter {
   readonly #onRun: (sql: string) => void
   readonly #onCommitted: () => void
   readonly #waiting: (() => void)[] = []
-  readonly #share = new TurnShare(SHARE_MS)
+  readonly #share = new TurnShare(SHARE_MS, () => this.#waiting.length)
   #busy = false
   /** Whoever has the turn waits for the event loop, and has not begun. */
   #pausing = false
