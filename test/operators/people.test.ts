@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { chown, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Answer,
   onEachDatabase,
@@ -33,6 +34,8 @@ onEachDatabase('operators', (create) => {
   const done = async (...args: string[]): Promise<string> => {
     const { code, said, told } = await run(...args)
     assert.equal(code, 0, told)
+    // A server looks every ten milliseconds whether others have written to its SQLite.
+    await sleep(20)
     return said
   }
   const refused = async (words: RegExp, ...args: string[]) => {
