@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { countTurns } from '../testing/turns.ts'
 import { parseLargeJson as parse, parseBoundedJson } from './large-json.ts'
 
 const MB = 1024 * 1024
@@ -42,16 +43,9 @@ describe('a large body', () => {
     const body = Buffer.from(
       JSON.stringify({ a: Array.from({ length: 100_000 }, (_, i) => `${i} ${'x'.repeat(200)}`) }),
     )
-    let turns = 0
-    let isDone = false
-    const count = () => {
-      turns++
-      if (!isDone) setImmediate(count)
-    }
-    setImmediate(count)
+    using turns = countTurns()
     await parseLargeJson(body)
-    isDone = true
-    assert.ok(turns > 100, `${turns} turns of the loop`)
+    assert.ok(turns.count > 100, `${turns.count} turns of the loop`)
   })
 })
 

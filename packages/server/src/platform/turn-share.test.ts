@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { countTurns } from '../testing/turns.ts'
 import { TurnShare } from './turn-share.ts'
 
 /** In which turn of the event loop each of them is let in, in that order. */
 async function turnsOf(share: TurnShare, count: number, work = () => {}): Promise<number[]> {
-  let turn = 0
-  let isOver = false
-  const tick = () => {
-    turn++
-    if (!isOver) setImmediate(tick)
-  }
-  setImmediate(tick)
+  using turns = countTurns()
   const seen: { at: number; turn: number }[] = []
   await Promise.all(
     Array.from({ length: count }, async (_, at) => {
@@ -18,10 +13,9 @@ async function turnsOf(share: TurnShare, count: number, work = () => {}): Promis
       // What it does goes on over several promises.
       await Promise.resolve()
       work()
-      seen.push({ at, turn })
+      seen.push({ at, turn: turns.count })
     }),
   )
-  isOver = true
   assert.deepEqual(
     seen.map(({ at }) => at),
     seen.map((_, at) => at),

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { createSqlite } from '../../testing/databases.ts'
+import { countTurns } from '../../testing/turns.ts'
 import { openDatabase } from '../database.ts'
 import type { Migration } from '../migrations/index.ts'
 
@@ -104,18 +105,11 @@ describe('the writer of SQLite', () => {
 
   it('lets others come to theirs between many who write', () =>
     withDatabase(async (database) => {
-      let turns = 0
-      let isOver = false
-      const tick = () => {
-        turns++
-        if (!isOver) setImmediate(tick)
-      }
-      setImmediate(tick)
+      using turns = countTurns()
       const ids = Array.from({ length: 30 }, (_, i) => String(i))
       await Promise.all(ids.map((id) => database.transact((tx) => writeSlowly(tx, id))))
-      isOver = true
       // An eighth of those who are left each time.
-      assert.ok(turns >= 10, `${turns} turns`)
+      assert.ok(turns.count >= 10, `${turns.count} turns`)
       assert.equal((await database.db.selectFrom('notes').select('id').execute()).length, ids.length)
     }))
 
