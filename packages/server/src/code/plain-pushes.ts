@@ -7,6 +7,7 @@ import { readPlainPush } from '../git/packs/plain-push.ts'
 import type { Push, PushCommand } from '../git/protocol/push-request.ts'
 import { isOutage } from '../platform/outages.ts'
 import { createPlaces } from '../platform/places.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { RefChange } from './landing.ts'
 import { type Move, movesToDescribe } from './move-facts.ts'
@@ -48,7 +49,7 @@ export function createPlainPushes({ repositories, packs }: PlainPushesDeps) {
 
   /** What is brought, understood and packed as it will be stored; undefined where git has to look at it. */
   async function read(repo: RepoRow, moves: readonly Move[], { base, inMemory, signal }: Reading) {
-    const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+    const owner = placeOwnerOf(repo)
     // Not while it is stored: that takes little memory, and long where much goes on.
     using _place = await places.acquire(owner, signal)
     const asked = { updates: moves, base, signal }

@@ -11,6 +11,7 @@ import { Fault } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
 import { TurnShare } from '../platform/turn-share.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import type { PackHealth } from './pack-health.ts'
@@ -107,7 +108,7 @@ export function createRepositories(deps: RepositoriesDeps) {
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
     openRepo(git, directoryOf(repo), {
-      owner: { id: repo.org_id, isProvisional: repo.expires_at !== null },
+      owner: placeOwnerOf(repo),
       ...(signal && { signal }),
     })
 

@@ -8,6 +8,7 @@ import { hashOfJson, type Sha256 } from '../platform/hashes.ts'
 import type { Places } from '../platform/places.ts'
 import { createRecent } from '../platform/recent.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import type { BuildMessage } from './build-messages.ts'
@@ -107,7 +108,7 @@ export function createBuilds(deps: {
     }
 
     async function buildInTurns(): Promise<void> {
-      const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+      const owner = placeOwnerOf(repo)
       try {
         while (!isDone()) {
           using _slot = await pool.acquire(owner, signal)

@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import { numberCursor, textCursor } from '../platform/cursors.ts'
 import { invalid } from '../platform/fault.ts'
 import { createPlaces } from '../platform/places.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import { type Collection, readCollection, UnreadableSchema } from './collection.ts'
@@ -82,7 +83,7 @@ export function createListing({ database, repos, open }: ListingDeps) {
       signal?: AbortSignal,
     ): Promise<{ rows: RecordRow[]; cursor: string | null; schema: RecordSchema }> {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+      const owner = placeOwnerOf(repo)
       for (;;) {
         const collection = await open(repo, input)
         try {

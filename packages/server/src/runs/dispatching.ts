@@ -6,6 +6,7 @@ import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
 import type { Runnable } from '../extensions/runnable.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
 import { Fault } from '../platform/fault.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import type { Beginning } from './beginning.ts'
@@ -74,7 +75,7 @@ export function createDispatching(deps: DispatchingDeps) {
     if (json.includes('null') && hasLostNumber(input))
       throw rejected('input_invalid: it has a number beyond what can be kept, which is about 1.8e308')
     if (target.inputSchema === undefined) return json
-    const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+    const owner = placeOwnerOf(repo)
     const problem = await checks.check(owner, { schema: target.inputSchema, value: json })
     if (problem) throw rejected(`input_invalid: ${problem}`)
     return json

@@ -5,6 +5,7 @@ import type { ExtensionsService } from '../extensions/service.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoSecrets } from '../repo-secrets/service.ts'
+import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { type Blank, createBlank } from '../runtime/ctx/blanking.ts'
 import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
@@ -98,7 +99,7 @@ export function createExecution(deps: ExecutingDeps) {
     if (!runtime) return { kind: 'ended', error: `The ${run.runtime} runtime is not available here` }
     // Of all others it was checked before, and of almost all of these.
     if (run.trigger_kind === 'daemon' && run.input_schema !== null) {
-      const owner = { id: repo.org_id, isProvisional: repo.expires_at !== null }
+      const owner = placeOwnerOf(repo)
       const problem = await checks.check(owner, { schema: run.input_schema, value: run.input })
       if (problem) return { kind: 'ended', error: `input_invalid: ${problem}` }
     }

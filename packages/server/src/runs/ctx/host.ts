@@ -4,6 +4,7 @@ import type { Hold } from '../../background/leased.ts'
 import type { OrgsService } from '../../orgs/service.ts'
 import { Fault, forbidden, invalid } from '../../platform/fault.ts'
 import { createPlaces, NoPlace } from '../../platform/places.ts'
+import { placeOwnerOf } from '../../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Blank } from '../../runtime/ctx/blanking.ts'
 import type { Host } from '../../runtime/runtime.ts'
@@ -70,8 +71,7 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
   async function perform({ run, method, args, isLate }: Asked, signal: AbortSignal): Promise<unknown> {
     const repo = await repos.find(run.repo_id)
     if (!repo) throw new Fault('REPO_NOT_FOUND', { name: '' })
-    const owner = { id: run.org_id, isProvisional: repo.expires_at !== null }
-    const place = await (method.isAway ? away : here).acquire(owner, signal)
+    const place = await (method.isAway ? away : here).acquire(placeOwnerOf(repo), signal)
     const begun = performance.now()
     try {
       const caller = await callerFor(run, repo, method.writes ?? false)
