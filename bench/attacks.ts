@@ -156,6 +156,21 @@ const largeBodies: Attack = async ({ server, client }) => {
   return () => Promise.all(Object.keys(bodies).map(send))
 }
 
+const manyCommits: Attack = async ({ call }) => {
+  let turn = 0
+  return async () => {
+    turn++
+    await times(100, (i) => {
+      const changes = Array.from({ length: 300 }, (_, n) => ({
+        op: 'put',
+        path: `${n % 30}/${n}`,
+        content: `${turn} ${i} ${n}`,
+      }))
+      return call('git/commits/create', { name: NAME, branch: `${turn}-${i}`, message: 'x', changes })
+    })
+  }
+}
+
 const hostileExtensions: Attack = async ({ client, remote, call }) => {
   let turn = 0
   return async () => {
@@ -186,6 +201,7 @@ export const attacks = {
   'beside-held-pushes': beside('another holds 100 pushes', heldPushes),
   'beside-many-refs': beside('another pushes 3,000 refs to 50 webhooks', manyRefs),
   'beside-large-bodies': beside('another sends bodies of 50 MB', largeBodies),
+  'beside-many-commits': beside('a hundred callers of another commit 300 files each', manyCommits),
   'beside-hostile-extensions': beside('another lists hostile extensions', hostileExtensions),
   'beside-sign-ups': beside('forty at once sign up', signUps),
 }

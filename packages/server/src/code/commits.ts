@@ -22,6 +22,7 @@ import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { decodeBase64 } from './base64.ts'
 import { type Landings, ObjectsPruned } from './landing.ts'
+import type { Makers } from './makers.ts'
 import type { Means } from './ref-rules.ts'
 import { present, requireBranch, requireTag } from './refs.ts'
 import type { Repositories } from './repositories.ts'
@@ -32,6 +33,7 @@ interface CommitsDeps {
   repos: ReposService
   repositories: Repositories
   revisions: Revisions
+  makers: Makers
   landings: Landings
   packs: PackStore
   signers: Signers
@@ -76,7 +78,7 @@ export type CommitsService = ReturnType<typeof createCommitsService>
 
 /** Commits, tags and merges made by the server itself, without a clone or a checkout. */
 export function createCommitsService(deps: CommitsDeps) {
-  const { repos, repositories, revisions, landings, packs, signers, onLanded } = deps
+  const { repos, repositories, revisions, makers, landings, packs, signers, onLanded } = deps
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, pack: PackBytes): Promise<PackInfo> {
@@ -151,13 +153,9 @@ export function createCommitsService(deps: CommitsDeps) {
       if (input.expectedHead !== undefined && input.expectedHead !== before)
         throw new Fault('STALE_REF', where)
       const parent = await parentFor(repo, ref, before, input.parent, signal)
-      await repositories.requireRoom()
       const { branch, message } = input
-      const made = await make(
-        repo,
-        { ...(parent && { parent }), changes, author, committer, message },
-        signal,
-      )
+      const commit = { ...(parent && { parent }), changes, author, committer, message }
+      const made = await makers.make(repo, signal, () => make(repo, commit, signal))
       const { tree } = made
       if (made.unchanged) {
         if (!before)
@@ -240,14 +238,9 @@ export function createCommitsService(deps: CommitsDeps) {
         await land(caller, repo, change, { type: tip.type })
         return present(ref, tip.oid)
       }
-      await repositories.requireRoom()
-      const made = await makeTag({
-        name: input.tag as TagName,
-        target: tip.oid,
-        targetType: tip.type,
-        tagger,
-        message: input.message,
-      })
+      const { message } = input
+      const tag = { name: input.tag as TagName, target: tip.oid, targetType: tip.type, tagger, message }
+      const made = await makers.make(repo, signal, () => makeTag(tag))
       const pack = await keep(repo, ref, made.pack)
       const change = { ref, before: null, after: made.oid, peeled: tip.peeled ?? tip.oid }
       await land(caller, repo, change, { pack, type: 'tag' })

@@ -34,6 +34,7 @@ import { createLandings } from './landing.ts'
 import { createLastChangesService } from './last-changes.ts'
 import { createLocatingService } from './locating.ts'
 import { createMaintenance } from './maintenance.ts'
+import { createMakers } from './makers.ts'
 import { createMergePreviewsService } from './merge-previews.ts'
 import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
@@ -117,6 +118,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     quarantineDir,
   })
   const revisions = createRevisions({ repositories })
+  const makers = createMakers(room)
   const landings = createLandings({ ...needs, refLists, packLists, limits })
   const signers = createSigners(needs)
   const hints = createHints()
@@ -128,6 +130,7 @@ export async function createCodeModule(needs: CodeNeeds) {
     repos,
     repositories,
     revisions,
+    makers,
     landings,
     packs,
     signers,
@@ -161,6 +164,7 @@ export async function createCodeModule(needs: CodeNeeds) {
       fetches: createFetchService({ repositories, cache }),
       pushes: createPushService({
         repositories,
+        makers,
         landings,
         repos,
         packs,

@@ -6,10 +6,9 @@ import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { readPlainPush } from '../git/packs/plain-push.ts'
 import type { Push, PushCommand } from '../git/protocol/push-request.ts'
 import { isOutage } from '../platform/outages.ts'
-import { createPlaces } from '../platform/places.ts'
-import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { RefChange } from './landing.ts'
+import type { Makers } from './makers.ts'
 import { type Move, movesToDescribe } from './move-facts.ts'
 import type { Repositories } from './repositories.ts'
 
@@ -37,21 +36,13 @@ interface Reading extends Bounds {
 
 interface PlainPushesDeps {
   repositories: Repositories
+  makers: Makers
   packs: PackStore
 }
 
-// Each may have some megabytes in memory, however small its pack is.
-const AT_ONCE = 32
-const AT_ONCE_PER_ORG = 16
-
-export function createPlainPushes({ repositories, packs }: PlainPushesDeps) {
-  const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG })
-
+export function createPlainPushes({ repositories, makers, packs }: PlainPushesDeps) {
   /** What is brought, understood and packed as it will be stored; undefined where git has to look at it. */
   async function read(repo: RepoRow, moves: readonly Move[], { base, inMemory, signal }: Reading) {
-    const owner = placeOwnerOf(repo)
-    // Not while it is stored: that takes little memory, and long where much goes on.
-    using _place = await places.acquire(owner, signal)
     const asked = { updates: moves, base, signal }
     const found = await repositories
       .withObjects(repo, signal, (stored) => readPlainPush(Buffer.concat(inMemory), stored, asked))
@@ -69,8 +60,8 @@ export function createPlainPushes({ repositories, packs }: PlainPushesDeps) {
       const { headOid: base, refs } = await repositories.refList(repo)
       const moves = movesToDescribe(repo, push.commands, (name) => refs.find(name)?.oid)
       if (moves.length < push.commands.length) return undefined
-      await repositories.requireRoom()
-      const found = await read(repo, moves, { base, ...bounds })
+      const reading = { base, ...bounds }
+      const found = await makers.make(repo, bounds.signal, () => read(repo, moves, reading))
       if (!found || found.bytes.pack.length > bounds.maxBytes) return undefined
       const { facts, bytes } = found
       const pack = await packs.add(bytes)

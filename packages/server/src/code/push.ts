@@ -20,12 +20,14 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Bytes } from './fetch.ts'
 import type { IncomingRoom } from './incoming-room.ts'
 import { type Landings, ObjectsPruned, type RefChange, type Refused } from './landing.ts'
+import type { Makers } from './makers.ts'
 import { factsOfMoves, movesToDescribe } from './move-facts.ts'
 import { createPlainPushes, type Examined } from './plain-pushes.ts'
 import { headRef, type Repositories } from './repositories.ts'
 
 interface PushDeps {
   repositories: Repositories
+  makers: Makers
   landings: Landings
   repos: ReposService
   packs: PackStore
@@ -51,7 +53,7 @@ const explanations: Record<Exclude<Refused, Fault>, string> = {
 
 export function createPushService(deps: PushDeps) {
   const { repositories, landings, repos, packs, incoming, limits, spoolDir, onLanded } = deps
-  const plainPushes = createPlainPushes({ repositories, packs })
+  const plainPushes = createPlainPushes(deps)
 
   /** Takes the pack into quarantine and finds out what may move. Nothing is visible to anybody yet. */
   async function examine(

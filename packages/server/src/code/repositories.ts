@@ -10,7 +10,6 @@ import type { Ref, RefList } from '../git/protocol/advertisement.ts'
 import { Fault } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
-import { TurnShare } from '../platform/turn-share.ts'
 import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
@@ -36,9 +35,6 @@ interface RepositoriesDeps {
 }
 
 export type Repositories = ReturnType<typeof createRepositories>
-
-/** How long new objects may be made or examined in one turn of the event loop, by many who bring a few each. */
-const MAKING_MS = 0.5
 
 /** Stored repositories as git sees them: refs from the database, objects in a directory that can be thrown away. */
 export function createRepositories(deps: RepositoriesDeps) {
@@ -103,8 +99,6 @@ export function createRepositories(deps: RepositoriesDeps) {
     return held
   }
 
-  const share = new TurnShare(MAKING_MS)
-
   /** Call it under a lease. */
   const openLeased = (repo: RepoRow, signal?: AbortSignal): OpenRepo =>
     openRepo(git, directoryOf(repo), {
@@ -150,12 +144,6 @@ export function createRepositories(deps: RepositoriesDeps) {
       return objects.read(reading, use).catch(async (error: unknown) => {
         throw await health.diagnose(repo, error)
       })
-    },
-
-    /** For those who are about to keep something: they come to it one after the other. Throws OutOfSpace. */
-    async requireRoom(): Promise<void> {
-      await requireRoom(room)
-      await share.take()
     },
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
