@@ -7,7 +7,7 @@ import type { PackInfo } from '../git/packs/pack-store.ts'
 import type { OrgsService } from '../orgs/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import { createSpaced } from '../platform/spaced.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
@@ -216,7 +216,7 @@ async function moveAllowed(
   changes: readonly RefChange[],
 ): Promise<LandingResult> {
   const refused = new Map<RefName, Fault>()
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   for (const change of changes) {
     const reason = rules(change)
     if (reason) refused.set(change.ref, reason)

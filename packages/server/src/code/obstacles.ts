@@ -1,5 +1,5 @@
 import type { RefName } from '../git/names.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Tx } from '../schema.ts'
 import * as refStore from './ref-store.ts'
 
@@ -24,7 +24,7 @@ export async function withoutObstacles<R extends { name: RefName }>(
       ? lookUp(tx, repoId)
       : await readAll(tx, repoId)
   const clear: R[] = []
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   // Folders come before what is in them: one that is not made obstructs nothing.
   for (const ref of created.toSorted((a, b) => a.name.length - b.name.length)) {
     if (isInsideAnother(ref.name) || (await isObstructed(ref.name))) names.delete(ref.name)
@@ -51,7 +51,7 @@ function lookUp(tx: Tx, repoId: string): IsObstructed {
 async function readAll(tx: Tx, repoId: string): Promise<IsObstructed> {
   const stored = new Set<RefName>()
   const folders = new Set<RefName>()
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   for await (const name of refStore.eachRefName(tx, repoId)) {
     stored.add(name)
     for (const folder of foldersOf(name)) folders.add(folder)

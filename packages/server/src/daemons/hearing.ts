@@ -3,7 +3,7 @@ import { createHearings, type Hears } from '../events/hearing.ts'
 import type { Subscriber } from '../events/service.ts'
 import { repoIdOf } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Waking } from '../runs/waking.ts'
 import type { Database } from '../schema.ts'
 import { createSettling } from './settling.ts'
@@ -58,7 +58,7 @@ async function heardBy(
   hears: Hears,
 ): Promise<Map<string, Heard>> {
   const heard = new Map<string, Heard>()
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   for (const event of events) {
     // What tells that a run was not to be must not ask for another.
     if (event.type === 'run.rejected') continue

@@ -1,17 +1,53 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TurnShare } from './turn-share.ts'
 
 /** How long one piece of work may have the process to itself: what others do takes many turns, and each waits so long. */
 const SHARE_MS = 2
 
+/** Work that goes on after a pause does so in a share of a turn, however many such pieces there are. */
+const share = new TurnShare(SHARE_MS)
+
+/** Counts turns of the event loop, each in which somebody asked. */
+let turn = 0
+let isCounting = false
+
+function thisTurn(): number {
+  if (!isCounting) {
+    isCounting = true
+    setImmediate(() => {
+      isCounting = false
+      turn++
+    })
+  }
+  return turn
+}
+
 /**
- * For loops that may be long: between two steps, lets everybody else in if it has been at it for its share. It waits for
- * nothing but the event loop, so it may be called inside a transaction.
+ * For loops that may be long: between two steps, lets everybody else in if it has been at it for its share, and waits for
+ * others who are at something long.
  */
-export function createPauses(shareMs = SHARE_MS): () => Promise<void> {
+export const createPauses = (): (() => Promise<void>) =>
+  pausesBy(async () => {
+    await nextTurn()
+    await share.take()
+  })
+
+/** Inside a transaction, for whose end others wait: it goes on with the next turn, before anybody else. */
+export const createPausesInTransaction = (): (() => Promise<void>) => pausesBy(() => nextTurn())
+
+function pausesBy(pause: () => Promise<void>): () => Promise<void> {
+  let seen = thisTurn()
   let since = performance.now()
   return async () => {
-    if (performance.now() - since < shareMs) return
-    await setImmediate()
+    const now = performance.now()
+    // In a turn later it has waited for something, and nobody for it.
+    if (thisTurn() !== seen) {
+      seen = turn
+      since = now
+    }
+    if (now - since < SHARE_MS) return
+    await pause()
+    seen = thisTurn()
     since = performance.now()
   }
 }

@@ -1,7 +1,7 @@
 import type { Ending } from '../access/endings.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Database } from '../schema.ts'
 import * as cancels from './cancel-store.ts'
 import type { Transitions } from './transitions.ts'
@@ -23,7 +23,7 @@ export const createRunEnding = ({
   onMarked(key: string): void
 }): Ending => ({
   async endIn(tx, _author, who) {
-    const pause = createPauses()
+    const pause = createPausesInTransaction()
     const now = clock()
     while ((await cancels.requestCancels(tx, database.dialect, { ...who, now, limit: AT_ONCE })) === AT_ONCE)
       await pause()

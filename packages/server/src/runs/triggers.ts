@@ -4,7 +4,7 @@ import { type Appending, bySystem, type Subscriber } from '../events/service.ts'
 import { repoIdOf, repoScope } from '../events/types.ts'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
 import { readRunnables } from '../extensions/runnable.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Database, Tx } from '../schema.ts'
 import { type Lineage, originOfTriggered } from './causes.ts'
 import { deleteProposals } from './proposal-store.ts'
@@ -90,7 +90,7 @@ export function createTriggers(deps: TriggersDeps): Subscriber {
     const runs: NewRun[] = []
     const proposed: { run: NewRun; cause: Cause | undefined }[] = []
     const rejections: Rejection[] = []
-    const pause = createPauses()
+    const pause = createPausesInTransaction()
     for (const wake of wakes) {
       const target = targets.get(wake.extension)
       if (!target) continue
@@ -121,7 +121,7 @@ async function wakesOf(
   hears: Hears,
 ): Promise<Wake[]> {
   const wakes: Wake[] = []
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   for (const event of events) {
     // What tells that a run was not to be must not ask for another.
     if (event.type === 'run.rejected') continue

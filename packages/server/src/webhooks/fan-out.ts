@@ -3,7 +3,7 @@ import type { NumberedEvent } from '@trellis/contract'
 import { createHearings } from '../events/hearing.ts'
 import type { Subscriber } from '../events/service.ts'
 import { repoIdOf } from '../events/types.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as lines from './line-store.ts'
 import * as store from './store.ts'
@@ -28,7 +28,7 @@ export function createFanOut({ database, maxPendingBytes, wake, onDropped }: Fan
   async function deliver(tx: Tx, repoId: string, { events, webhooks }: Heard): Promise<void> {
     const hears = newHearing()
     const pending = new Map(webhooks.map(({ id, pending_bytes }) => [id, pending_bytes]))
-    const pause = createPauses()
+    const pause = createPausesInTransaction()
     const [now = 0] = events.map(({ ts }) => ts)
     let batch = newBatch()
     const full = new Set<string>()

@@ -1,7 +1,7 @@
 import { sql, type Updateable } from 'kysely'
 import { isNoLivingWorker } from '../background/workers.ts'
 import { prepared, preparedChange, preparedInsert } from '../db/prepared.ts'
-import { createPauses } from '../platform/pauses.ts'
+import { createPausesInTransaction } from '../platform/pauses.ts'
 import type { Database, Db, Schema, Tx } from '../schema.ts'
 import type { DeliveryRow, LineRow, WebhookTables } from './store.ts'
 
@@ -57,7 +57,7 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[], now: n
     deliveries.map((delivery) => ({ ...delivery, status: 'pending', attempt: 0, due_at: now })),
   )
   const messages = new Map(deliveries.map(({ message_id, bytes }) => [message_id, bytes]))
-  const pause = createPauses()
+  const pause = createPausesInTransaction()
   for (const [messageId, bytes] of messages) {
     await wakeLines(tx, { messageId, bytes, now })
     await pause()
