@@ -27,7 +27,8 @@ export async function createRandomHistories(
 ): Promise<TestRepo & { histories: Oid[][] }> {
   const repo = createTestRepo()
   const objects = createObjectSet()
-  const histories = Array.from({ length: count }, () => randomHistory(objects, dice))
+  const histories: Oid[][] = []
+  for (let i = 0; i < count; i++) histories.push(await randomHistory(objects, dice))
   const quarantine = repo.quarantine()
   await writePack(quarantine, await formatPack(objects))
   repo.adopt(join(quarantine, 'pack'))
@@ -52,7 +53,7 @@ const DATES: ((dice: Dice, i: number) => string)[] = [
   (dice, i) => (dice(3) ? `${1_700_000_000 + i} +0000` : 'yesterday'),
 ]
 
-function randomHistory(objects: ObjectSet, dice: Dice): Oid[] {
+async function randomHistory(objects: ObjectSet, dice: Dice): Promise<Oid[]> {
   const made: Made[] = []
   const dateOf = pick(dice, DATES)
   const size = 2 + dice(24)
@@ -61,7 +62,7 @@ function randomHistory(objects: ObjectSet, dice: Dice): Oid[] {
   for (let i = 0; i < size; i++) {
     const parents = dice(12) === 0 ? [] : someParents(dice, made, spread, manyParents)
     const files = change(objects, dice, parents)
-    const tree = writeTree(objects, files, '')
+    const tree = await writeTree(objects, files, '')
     const lines = [
       `tree ${tree}`,
       ...parents.map((parent) => `parent ${parent.oid}`),
@@ -107,7 +108,7 @@ function change(objects: ObjectSet, dice: Dice, parents: readonly Made[]): Files
   return files
 }
 
-function writeTree(objects: ObjectSet, files: Files, folder: string): Oid {
+async function writeTree(objects: ObjectSet, files: Files, folder: string): Promise<Oid> {
   const entries = new Map<string, TreeEntry>()
   for (const [path, [mode, oid]] of files) {
     if (!path.startsWith(folder)) continue
@@ -118,9 +119,9 @@ function writeTree(objects: ObjectSet, files: Files, folder: string): Oid {
       entries.set(name, {
         mode: '040000',
         type: 'tree',
-        oid: writeTree(objects, files, `${folder}${name}/`),
+        oid: await writeTree(objects, files, `${folder}${name}/`),
         name,
       })
   }
-  return objects.add('tree', formatTree([...entries.values()]))
+  return objects.add('tree', await formatTree([...entries.values()]))
 }

@@ -2,6 +2,7 @@
 // whether anything refers to it.
 
 import { resolve } from 'node:path'
+import { createPauses } from '../../platform/pauses.ts'
 import {
   EMPTY_TREE_OID,
   type FilePath,
@@ -63,7 +64,7 @@ export async function makeCommit(
   reader?: Pick<ObjectReader, 'findCommit' | 'findTree'>,
 ): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
-  const changes = wanted.changes.map(checkChange)
+  const { changes, submodulesFile } = await checkChanges(wanted.changes)
   const objects = createObjectSet()
   const base = parent ? (await reader?.findCommit(parent))?.tree : EMPTY_TREE_OID
   if (parent && !base) throw new InvalidParent(parent)
@@ -72,7 +73,6 @@ export async function makeCommit(
   if (tree === base) return { unchanged: true, tree }
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  const submodulesFile = changes.map(targetOf).find(mayBeSubmodulesFile)
   return { unchanged: false, commit, tree, pack: await formatPack(objects), submodulesFile }
 }
 
@@ -92,6 +92,21 @@ type CheckedChange =
   | { op: 'delete'; path: TreePath }
   | { op: 'move'; from: TreePath; to: TreePath }
 
+/** There may be ten thousand: others get their turn in between. */
+async function checkChanges(wanted: readonly Change[]) {
+  const pause = createPauses()
+  const changes: CheckedChange[] = []
+  let submodulesFile: TreePath | undefined
+  for (const change of wanted) {
+    await pause()
+    const checked = checkChange(change)
+    const target = checked.op === 'move' ? checked.to : checked.path
+    if (mayBeSubmodulesFile(target)) submodulesFile ??= target
+    changes.push(checked)
+  }
+  return { changes, submodulesFile }
+}
+
 function checkChange(change: Change): CheckedChange {
   const path = (text: string) => {
     const parsed = parseTreePath(text)
@@ -107,15 +122,15 @@ function checkChange(change: Change): CheckedChange {
 }
 
 async function applyChanges(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
+  const pause = createPauses()
   for (const change of changes) {
+    await pause()
     if (change.op === 'put') await tree.put(change.path, change.mode, objects.add('blob', change.bytes))
     else if (change.op === 'delete') await tree.remove(change.path)
     else await tree.move(change.from, change.to)
   }
   return tree.write(objects)
 }
-
-const targetOf = (change: CheckedChange) => (change.op === 'move' ? change.to : change.path)
 
 /** The names of .gitmodules on file systems that fold names, and a few more; git itself then judges. */
 function mayBeSubmodulesFile(path: TreePath): boolean {

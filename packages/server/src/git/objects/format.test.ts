@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { oid } from '../../testing/git-repo.ts'
 import { startKeeping } from '../../testing/kept-bytes.ts'
+import { countTurns } from '../../testing/turns.ts'
 import {
   cleanMessage,
   formatCommit,
@@ -53,7 +54,7 @@ test('trees are sorted as git sorts them and read back whole', async () => {
     name,
   })
   const entries = [entry('a0'), entry('a', 'tree'), entry('a-b'), entry('a.b'), entry('ｚ'), entry('𝒛')]
-  const read = await parseTree(formatTree(entries))
+  const read = await parseTree(await formatTree(entries))
   assert.deepEqual(
     read.map(({ name }) => name),
     ['a-b', 'a.b', 'a', 'a0', 'ｚ', '𝒛'],
@@ -61,8 +62,23 @@ test('trees are sorted as git sorts them and read back whole', async () => {
   assert.deepEqual(new Set(read), new Set(entries))
 })
 
+test('a very large tree is written and read in several turns of the event loop', async () => {
+  const entries = Array.from({ length: 30_000 }, (_, i) => ({
+    mode: '100644',
+    type: 'blob' as const,
+    oid: oid('1'.repeat(40)),
+    name: String(i).padStart(6, '0'),
+  }))
+  using writing = countTurns()
+  const tree = await formatTree(entries.toReversed())
+  assert.ok(writing.count >= 3, `${writing.count} turns`)
+  using reading = countTurns()
+  assert.deepEqual(await parseTree(tree), entries)
+  assert.ok(reading.count >= 3, `${reading.count} turns`)
+})
+
 test('a tree cut anywhere is an error or a shorter tree, never a wrong entry', async () => {
-  const whole = formatTree(
+  const whole = await formatTree(
     ['a', 'b', 'c'].map((name) => ({
       mode: '100644',
       type: 'blob' as const,

@@ -41,10 +41,10 @@ test('counts the lines that git counts', async () => {
   })
   using t = createTestRepo()
   const objects = createObjectSet()
-  const tree = (side: 0 | 1) =>
+  const tree = async (side: 0 | 1) =>
     objects.add(
       'tree',
-      formatTree(
+      await formatTree(
         pairs.map((pair, i) => ({
           mode: '100644',
           type: 'blob' as const,
@@ -53,7 +53,7 @@ test('counts the lines that git counts', async () => {
         })),
       ),
     )
-  const [before, after] = [tree(0), tree(1)]
+  const [before, after] = [await tree(0), await tree(1)]
   const quarantine = t.quarantine()
   await writePack(quarantine, await formatPack(objects))
   t.adopt(join(quarantine, 'pack'))

@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, deflate, deflateSync } from 'node:zlib'
+import { joined } from '../../platform/joined.ts'
 import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import { type ObjectType, oidOf } from './format.ts'
@@ -52,7 +53,7 @@ interface PackedEntry extends NewObject {
 
 export async function formatPack(objects: Iterable<NewObject>): Promise<PackBytes> {
   const { pack, entries, checksum } = await formatEntries([...objects])
-  return { pack, idx: formatIndex(entries, checksum), entries }
+  return { pack, idx: await formatIndex(entries, checksum), entries }
 }
 
 /** Writes `pack-<hash>.pack` and `.idx` below the object directory, for git to read, and gives their name. */
@@ -83,9 +84,12 @@ async function formatEntries(objects: readonly NewObject[]) {
     at = end
   }
   const summing = createHash('sha1')
-  for (const part of parts) summing.update(part)
+  for (const part of parts) {
+    await pause()
+    summing.update(part)
+  }
   const checksum = summing.digest()
-  return { pack: Buffer.concat([...parts, checksum]), entries, checksum }
+  return { pack: await joined([...parts, checksum]), entries, checksum }
 }
 
 /** Small contents here and now, since handing them to a thread takes longer; large ones without blocking. */
@@ -140,9 +144,11 @@ function entryHeader(type: ObjectType, size: number): Buffer {
 const FANOUT = 8
 const NAMES = FANOUT + 256 * 4
 const OID_BYTES = 20
+const ENTRIES_A_STEP = 256
 
 /** Version 2 of the index, with 31-bit offsets: these packs hold one request's objects. */
-function formatIndex(entries: readonly PackedEntry[], packChecksum: Buffer): Buffer {
+async function formatIndex(entries: readonly PackedEntry[], packChecksum: Buffer): Promise<Buffer> {
+  const pause = createPauses()
   const sorted = entries.toSorted((a, b) => (a.oid < b.oid ? -1 : 1))
   if (sorted.some(({ at }) => at > 0x7fffffff)) throw new Error('a pack of new objects is beyond 2 GiB')
   const crcs = NAMES + sorted.length * OID_BYTES
@@ -156,6 +162,7 @@ function formatIndex(entries: readonly PackedEntry[], packChecksum: Buffer): Buf
     index.writeUInt32BE(before, FANOUT + first * 4)
   }
   for (const [i, { oid, crc, at }] of sorted.entries()) {
+    if (i % ENTRIES_A_STEP === 0) await pause()
     index.write(oid, NAMES + i * OID_BYTES, 'hex')
     index.writeUInt32BE(crc, crcs + i * 4)
     index.writeUInt32BE(at, offsets + i * 4)

@@ -1,5 +1,6 @@
 // A tree changed in memory. Directories are read only where a change leads into them.
 
+import { createPauses } from '../../platform/pauses.ts'
 import { EMPTY_TREE_OID, type Oid, type TreePath } from '../names.ts'
 import { formatTree, nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectSet } from './pack-writer.ts'
@@ -35,7 +36,7 @@ export interface TreeEditor {
   /** Moves a file or a whole directory to where nothing is. */
   move(from: TreePath, to: TreePath): Promise<void>
   /** Adds the changed trees to the set. Directories without entries are left out, as git has none. */
-  write(objects: ObjectSet): Oid
+  write(objects: ObjectSet): Promise<Oid>
 }
 
 type ReadTree = (oid: Oid) => Promise<TreeEntry[] | undefined>
@@ -47,9 +48,25 @@ interface Node {
 // Keyed by the bytes of the name, so that names which are not UTF-8 stay apart.
 type Directory = Map<string, Node>
 
+/** There may be hundreds of thousands in a directory. */
+const ENTRIES_A_STEP = 256
+
 /** Starts from the tree `base`. */
 export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
-  const root = await load(base, read)
+  const pause = createPauses()
+  const root = await load(base)
+
+  async function load(oid: Oid): Promise<Directory> {
+    if (oid === EMPTY_TREE_OID) return new Map()
+    const entries = await read(oid)
+    if (!entries) throw new ObjectMissing(oid)
+    const directory: Directory = new Map()
+    for (const entry of entries) {
+      directory.set(nameBytes(entry).toString('latin1'), { entry })
+      if (directory.size % ENTRIES_A_STEP === 0) await pause()
+    }
+    return directory
+  }
 
   /** The directory that holds the path's last name. Missing ones are made when asked for. */
   async function parentOf(path: TreePath, create: boolean): Promise<Directory | undefined> {
@@ -60,10 +77,21 @@ export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
       if (!existing && !create) return undefined
       const node = existing ?? { entry: directoryEntry(name), children: new Map() }
       if (!existing) directory.set(keyOf(name), node)
-      node.children ??= await load(node.entry.oid, read)
+      node.children ??= await load(node.entry.oid)
       directory = node.children
     }
     return directory
+  }
+
+  async function writeDirectory(directory: Directory, objects: ObjectSet): Promise<Oid | undefined> {
+    await pause()
+    const entries: TreeEntry[] = []
+    for (const { entry, children } of directory.values()) {
+      const oid = children ? await writeDirectory(children, objects) : entry.oid
+      if (oid) entries.push({ ...entry, oid })
+      if (entries.length % ENTRIES_A_STEP === 0) await pause()
+    }
+    return entries.length > 0 ? objects.add('tree', await formatTree(entries)) : undefined
   }
 
   async function take(path: TreePath): Promise<Node> {
@@ -97,24 +125,8 @@ export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
       const { mode, type, oid } = node.entry
       directory?.set(keyOf(name), { ...node, entry: { mode, type, oid, name } })
     },
-    write: (objects) => writeDirectory(root, objects) ?? objects.add('tree', Buffer.alloc(0)),
+    write: async (objects) => (await writeDirectory(root, objects)) ?? objects.add('tree', Buffer.alloc(0)),
   }
-}
-
-function writeDirectory(directory: Directory, objects: ObjectSet): Oid | undefined {
-  const entries: TreeEntry[] = []
-  for (const { entry, children } of directory.values()) {
-    const oid = children ? writeDirectory(children, objects) : entry.oid
-    if (oid) entries.push({ ...entry, oid })
-  }
-  return entries.length > 0 ? objects.add('tree', formatTree(entries)) : undefined
-}
-
-async function load(oid: Oid, read: ReadTree): Promise<Directory> {
-  if (oid === EMPTY_TREE_OID) return new Map()
-  const entries = await read(oid)
-  if (!entries) throw new ObjectMissing(oid)
-  return new Map(entries.map((entry) => [nameBytes(entry).toString('latin1'), { entry }]))
 }
 
 const isEmpty = (node: Node): boolean =>

@@ -92,7 +92,7 @@ async function findBase(stored: ObjectReader, oid: Oid) {
   }
   const isTree = info.type === 'tree' && info.size <= MAX_BASE_TREE_BYTES
   const entries = isTree ? await stored.findTree(oid) : undefined
-  const content = entries && formatTree(entries)
+  const content = entries && (await formatTree(entries))
   // An old tool may have written it in other words.
   return content && oidOf('tree', content) === oid ? { type: 'tree' as const, content } : undefined
 }

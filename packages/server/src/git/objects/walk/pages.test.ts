@@ -24,7 +24,7 @@ async function longHistory() {
   const oids: Oid[] = []
   for (let i = 0; i < LENGTH; i++) {
     const entries = [file('often', `${i}`), file('rare', `${Math.floor(i / 1000)}`)]
-    const tree = objects.add('tree', formatTree(entries))
+    const tree = objects.add('tree', await formatTree(entries))
     const commit = { tree, parents: oids.slice(-1), author: person, committer: person, message: `${i}` }
     oids.push(objects.add('commit', formatCommit(commit)))
   }
