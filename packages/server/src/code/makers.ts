@@ -10,12 +10,14 @@ export type Makers = ReturnType<typeof createMakers>
 /** How many may be at it, as each may have some megabytes in memory; and how many of one organization. */
 const AT_ONCE = 32
 const AT_ONCE_PER_ORG = 16
+/** More than agents of one organization come to be. */
+const MAX_WAITING = 1_000
 
 /** How long they may take of one turn of the event loop, where many bring a few objects each. */
 const SHARE_MS = 0.5
 
 export function createMakers(room: Room) {
-  const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG })
+  const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG, maxWaiting: MAX_WAITING })
   const share = new TurnShare(SHARE_MS, () => places.running + places.depth)
 
   return {
