@@ -177,6 +177,34 @@ describe('background work', () => {
     await background.stop()
     assert.deepEqual(seen, ['a', 'a', 'b'])
   })
+
+  it('looks at several things at the same time, and at none of them twice', async () => {
+    const hints = createHints()
+    const underWay: string[] = []
+    const free = Promise.withResolvers<void>()
+    const looking = hinted({
+      name: 'looking',
+      hints,
+      settleMs: 600_000,
+      longestBurstMs: 600_000,
+      largestBurst: 1,
+      atOnce: 2,
+      run: async (key) => {
+        underWay.push(key)
+        await free.promise
+      },
+    })
+    const background = start(database, [looking])
+    hints.hint('a')
+    await until(() => underWay.length === 1)
+    hints.hint('a')
+    hints.hint('b')
+    await until(() => underWay.length === 2)
+    assert.deepEqual(underWay, ['a', 'b'])
+    free.resolve()
+    await until(() => underWay.length === 3)
+    await background.stop()
+  })
 })
 
 onEachDatabase('background work of several processes', (create) => {

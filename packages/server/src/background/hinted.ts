@@ -26,6 +26,8 @@ interface HintedWork {
   longestBurstMs: number
   /** So many hints are looked at without waiting for the end. */
   largestBurst?: number
+  /** How many things are looked at at the same time. Default: one. */
+  atOnce?: number
   run(key: string, signal: AbortSignal): Promise<void>
 }
 
@@ -35,23 +37,25 @@ interface Burst {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Looks at what was hinted at, one after the other. Hints are lost with the process: something else must find what is. */
+/** Looks at what was hinted at, and at one thing never twice at the same time. Hints are lost with the process: something else must find what is. */
 export function hinted(work: HintedWork): Work {
-  const { name, hints, settleMs, longestBurstMs, largestBurst = Number.POSITIVE_INFINITY, run } = work
+  const { name, hints, settleMs, longestBurstMs, run } = work
+  const { largestBurst = Number.POSITIVE_INFINITY, atOnce = 1 } = work
   return {
     name,
     start({ attempt }) {
       const stopping = new AbortController()
       const due = new Map<string, Burst>()
       const inLine = new Set<string>()
-      let last: Promise<void> = Promise.resolve()
+      const lanes = Array.from({ length: atOnce }, () => Promise.resolve())
 
       function enqueue(key: string): void {
         clearTimeout(due.get(key)?.timer)
         due.delete(key)
         if (inLine.has(key)) return
         inLine.add(key)
-        last = last.then(async () => {
+        const lane = laneOf(key, atOnce)
+        lanes[lane] = (lanes[lane] as Promise<void>).then(async () => {
           inLine.delete(key)
           const { signal } = stopping
           if (!signal.aborted) await attempt(name, () => run(key, signal), { signal, item: key })
@@ -74,9 +78,13 @@ export function hinted(work: HintedWork): Work {
         async stop() {
           stopping.abort()
           for (const { timer } of due.values()) clearTimeout(timer)
-          await last
+          await Promise.all(lanes)
         },
       }
     },
   }
 }
+
+/** Always the same for one key. */
+const laneOf = (key: string, lanes: number): number =>
+  [...key].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % lanes

@@ -3,7 +3,8 @@ import { mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Oid } from '../git/names.ts'
 import { foldPacks, planFold, writeIndexes } from '../git/packs/maintenance.ts'
-import type { PackStore } from '../git/packs/pack-store.ts'
+import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
+import { foldSmallPacks, type PackFiles } from '../git/packs/small-fold.ts'
 import type { WorkingDirectories } from '../git/packs/working-directory.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -37,6 +38,8 @@ const IDLE_MS = 60 * 60_000
 /** Commits by the hundred a second leave as many packs. */
 const SWEPT_AT_ONCE = 50
 const LOOKED_AT_AT_ONCE = 500
+/** So much is folded without git, which finds out what is alike: it is what hundreds of small commits leave. */
+const FOLDED_HERE_BYTES = 1024 * 1024
 /** Smaller repositories are fast without indexes. */
 const INDEXED_OBJECTS = 2_000
 const INDEXED_REPOSITORIES = 10_000
@@ -51,31 +54,43 @@ export function createMaintenance(deps: MaintenanceDeps) {
   async function tend(repoId: string, signal: AbortSignal): Promise<void> {
     const repo = await repos.find(repoId)
     if (!repo) return
+    const isFolded = await fold(repo, signal)
+    await index(repo, { isFolded, signal })
+  }
+
+  async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
     const folder = join(scratch.path, 'maintenance', randomBytes(8).toString('hex'))
     await mkdir(folder, { recursive: true })
     try {
-      const isFolded = await fold(repo, folder, signal)
-      await index(repo, folder, { isFolded, signal })
+      return await work(folder)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
 
   /** Says whether other packs are listed now. */
-  async function fold(repo: RepoRow, folder: string, signal: AbortSignal): Promise<boolean> {
+  async function fold(repo: RepoRow, signal: AbortSignal): Promise<boolean> {
     const listed = await store.listPacks(database.db, repo.id)
     const planned = planFold(listed)
     const folded = planned.map(({ id }) => id)
     if (folded.length === 0) return false
+    const bytes = planned.reduce((sum, pack) => sum + pack.bytes, 0)
     // The old packs stay for a while beside the new one, which is hardly larger. A push or the sweep asks again.
-    if (await room.isShort(planned.reduce((sum, pack) => sum + pack.bytes, 0))) {
+    if (await room.isShort(bytes)) {
       log.debug('no room to fold packs', { repo: repo.id, packs: folded.length })
       return false
     }
     const keep = listed.map(({ id }) => id).filter((id) => !folded.includes(id))
-    const pack = await repositories.withGit(repo, signal, async (opened) =>
-      (await foldPacks(opened, { fold: folded, keep, scratch: folder })) ? packs.adopt(folder) : undefined,
-    )
+    const foldByGit = () =>
+      withFolder((folder) =>
+        repositories.withGit(repo, signal, async (opened) =>
+          (await foldPacks(opened, { fold: folded, keep, scratch: folder }))
+            ? packs.adopt(folder)
+            : undefined,
+        ),
+      )
+    const isSmall = bytes <= FOLDED_HERE_BYTES
+    const pack = (isSmall ? await foldHere(folded) : undefined) ?? (await foldByGit())
     const replaced = await database
       .transact(async (tx) => {
         // Of a repository that is being deleted nothing new is listed; and its size is written below, as a push does.
@@ -94,21 +109,36 @@ export function createMaintenance(deps: MaintenanceDeps) {
     return replaced
   }
 
+  /** Undefined where git has to do it. */
+  async function foldHere(packIds: readonly string[]): Promise<PackInfo | undefined> {
+    const read: PackFiles[] = []
+    for (const id of packIds) {
+      const files = await readWhole(packs, id)
+      if (!files) return undefined
+      read.push(files)
+    }
+    const folded = await foldSmallPacks(read)
+    return folded && packs.add(folded)
+  }
+
   async function index(
     repo: RepoRow,
-    folder: string,
     { isFolded, signal }: { isFolded: boolean; signal: AbortSignal },
   ): Promise<void> {
     const listed = await store.listPacks(database.db, repo.id)
     const objects = listed.reduce((sum, pack) => sum + pack.objects, 0)
-    // What is small may never need a directory; but what was folded is to leave the one there is.
-    if (objects < INDEXED_OBJECTS && !isFolded) return
+    const isSmall = objects < INDEXED_OBJECTS
+    if (isSmall && !isFolded) return
     const contents = await repositories.contents(repo)
+    // What is small may never need a directory; but what was folded is to leave the one there is.
+    if (isSmall && !directories.isMade(contents.dir)) return
     const state = contents.packIds.toSorted().join()
     const isExact = await directories.ensure(contents)
-    if (!isExact || objects < INDEXED_OBJECTS || indexed.get(repo.id) === state) return
+    if (!isExact || isSmall || indexed.get(repo.id) === state) return
     const tips = (await repositories.refs(repo)).map(({ oid, peeled }): Oid => peeled ?? oid)
-    await repositories.withGit(repo, signal, (opened) => writeIndexes(opened, [...new Set(tips)], folder))
+    await withFolder((folder) =>
+      repositories.withGit(repo, signal, (opened) => writeIndexes(opened, [...new Set(tips)], folder)),
+    )
     indexed.set(repo.id, state)
   }
 
@@ -154,4 +184,18 @@ export function createMaintenance(deps: MaintenanceDeps) {
   }
 
   return { tend, sweep, removeIdleDirectories }
+}
+
+/** Undefined where it cannot be: git will say why. */
+async function readWhole(packs: PackStore, id: string): Promise<PackFiles | undefined> {
+  try {
+    const file = await packs.openPack(id)
+    try {
+      return { pack: await file.read(0, file.bytes), idx: await file.readIndex() }
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return undefined
+  }
 }

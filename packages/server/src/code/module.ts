@@ -56,7 +56,9 @@ import { createPackSurvey } from './survey.ts'
 const SETTLE_MS = 3_000
 const LONGEST_BURST_MS = 30_000
 /** Whoever reads looks through all packs. */
-const LARGEST_BURST = 100
+const LARGEST_BURST = 20
+/** Most of it is to wait for the disk. */
+const FOLDED_AT_ONCE = 4
 const SWEEP_EVERY_MS = 15 * 60_000
 const IDLE_DIRECTORIES_EVERY_MS = 5 * 60_000
 /** Imports and upkeep have places of their own: they last, and nobody waits for them at a terminal. */
@@ -208,6 +210,7 @@ export async function createCodeModule(needs: CodeNeeds) {
         settleMs: SETTLE_MS,
         longestBurstMs: LONGEST_BURST_MS,
         largestBurst: LARGEST_BURST,
+        atOnce: FOLDED_AT_ONCE,
         run: maintenance.tend,
       }),
       periodic({

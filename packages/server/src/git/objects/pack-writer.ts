@@ -37,23 +37,32 @@ export function createObjectSet(): ObjectSet {
   }
 }
 
-/** A pack and its index, as git has them in files, and what is in it. */
+/** A pack and its index, as git has them in files. */
 export interface PackBytes {
   pack: Buffer
   idx: Buffer
+  objects: number
+}
+
+/** One of objects that are in memory. */
+export interface MadePack extends PackBytes {
   entries: readonly PackedEntry[]
 }
 
-/** An object, and where in the pack it begins and ends. */
-interface PackedEntry extends NewObject {
+export interface IndexedEntry {
+  oid: Oid
+  /** Where in the pack it begins. */
   at: number
-  end: number
   crc: number
 }
 
-export async function formatPack(objects: Iterable<NewObject>): Promise<PackBytes> {
+interface PackedEntry extends NewObject, IndexedEntry {
+  end: number
+}
+
+export async function formatPack(objects: Iterable<NewObject>): Promise<MadePack> {
   const { pack, entries, checksum } = await formatEntries([...objects])
-  return { pack, idx: await formatIndex(entries, checksum), entries }
+  return { pack, idx: await formatIndex(entries, checksum), objects: entries.length, entries }
 }
 
 /** Writes `pack-<hash>.pack` and `.idx` below the object directory, for git to read, and gives their name. */
@@ -68,9 +77,15 @@ export async function writePack(objectsDir: string, { pack, idx }: PackBytes): P
 
 const typeNumber: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
-async function formatEntries(objects: readonly NewObject[]) {
+/** What a pack of so many objects begins with. */
+export function packHeader(objects: number): Buffer {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
-  header.writeUInt32BE(objects.length, 8)
+  header.writeUInt32BE(objects, 8)
+  return header
+}
+
+async function formatEntries(objects: readonly NewObject[]) {
+  const header = packHeader(objects.length)
   const parts: Buffer[] = [header]
   const entries: PackedEntry[] = []
   let at = header.length
@@ -147,7 +162,7 @@ const OID_BYTES = 20
 const ENTRIES_A_STEP = 256
 
 /** Version 2 of the index, with 31-bit offsets: these packs hold one request's objects. */
-async function formatIndex(entries: readonly PackedEntry[], packChecksum: Buffer): Promise<Buffer> {
+export async function formatIndex(entries: readonly IndexedEntry[], packChecksum: Buffer): Promise<Buffer> {
   const pause = createPauses()
   const sorted = entries.toSorted((a, b) => (a.oid < b.oid ? -1 : 1))
   if (sorted.some(({ at }) => at > 0x7fffffff)) throw new Error('a pack of new objects is beyond 2 GiB')

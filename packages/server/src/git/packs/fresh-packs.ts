@@ -3,7 +3,7 @@
 import { createRecent } from '../../platform/recent.ts'
 import type { Oid } from '../names.ts'
 import type { ObjectType } from '../objects/format.ts'
-import type { PackBytes } from '../objects/pack-writer.ts'
+import type { MadePack } from '../objects/pack-writer.ts'
 import { ownBytes } from './own-bytes.ts'
 import type { PackIndex } from './pack-index.ts'
 import type { OpenPack } from './pack-store.ts'
@@ -37,7 +37,7 @@ export function createFreshPacks() {
   })
 
   return {
-    keep(packId: string, made: PackBytes): void {
+    keep(packId: string, made: MadePack): void {
       if (weigh(made) <= MAX_PACK_BYTES) kept.set(packId, openMade(made))
     },
     forget: (packId: string): void => kept.forget(packId),
@@ -45,11 +45,11 @@ export function createFreshPacks() {
   }
 }
 
-function weigh({ pack, idx, entries }: PackBytes): number {
+function weigh({ pack, idx, entries }: MadePack): number {
   return entries.reduce((sum, { content }) => sum + content.length + OVERHEAD, pack.length + idx.length)
 }
 
-function openMade(made: PackBytes): OpenPack & { fresh: FreshPack } {
+function openMade(made: MadePack): OpenPack & { fresh: FreshPack } {
   const [pack, idx] = [ownBytes(made.pack), ownBytes(made.idx)]
   const extents = new Map(made.entries.map(({ at, end, crc }) => [at, { at, end, crc }]))
   const offsets = new Map(made.entries.map(({ oid, at }) => [oid, at]))

@@ -8,7 +8,7 @@ import { damage, Unusual } from './unusual.ts'
 const MAGIC = 0xff744f63
 const FANOUT = 8
 const NAMES = FANOUT + 256 * 4
-const OID_BYTES = 20
+export const OID_BYTES = 20
 /** A place in the order of ids takes 24 bits of a key, where an entry begins 40. */
 const MAX_OBJECTS = 2 ** 24 - 1
 const MAX_OFFSET = 2 ** 40
@@ -30,6 +30,12 @@ export interface PackIndex {
   find(oid: Oid): number | undefined
   /** Undefined where no entry begins. */
   extentAt(offset: number): Extent | undefined
+}
+
+/** The ids in an index of so many objects, as it is in its file. */
+export function* oidsOfIndex(bytes: Buffer, objects: number): Generator<Oid> {
+  for (let at = NAMES; at < NAMES + objects * OID_BYTES; at += OID_BYTES)
+    yield bytes.toString('hex', at, at + OID_BYTES) as Oid
 }
 
 /** What an index takes in memory, given its size as a file. */

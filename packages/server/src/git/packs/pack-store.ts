@@ -17,7 +17,7 @@ import {
 import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomHex } from '../../platform/randomness.ts'
-import type { PackBytes } from '../objects/pack-writer.ts'
+import type { MadePack, PackBytes } from '../objects/pack-writer.ts'
 import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
 import { createFreshPacks, type FreshPack } from './fresh-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
@@ -39,7 +39,7 @@ export interface PackStore {
   /** Takes the one pack in `<objectsDir>/pack`. It is durable when this resolves; the originals may then go. */
   adopt(objectsDir: string): Promise<PackInfo>
   /** Takes a pack that is in memory. It is durable when this resolves; when it fails, nothing of it is left. */
-  add(pack: PackBytes): Promise<PackInfo>
+  add(pack: PackBytes | MadePack): Promise<PackInfo>
   /** Removing what is not there is no error. */
   remove(packId: string): Promise<void>
   /** Everything stored, leftovers of broken adoptions included, in no order. */
@@ -144,8 +144,8 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
     return { packId, bytes, objects: await countObjects(fileOf(packId, 'pack')) }
   }
 
-  async function add(made: PackBytes): Promise<PackInfo> {
-    const { pack, idx, entries } = made
+  async function add(added: PackBytes | MadePack): Promise<PackInfo> {
+    const { pack, idx, objects } = added
     const packId = newPackId()
     const folder = folderOf(packId)
     await makeFolder(folder)
@@ -165,8 +165,8 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
       await remove(packId)
       throw error
     }
-    fresh.keep(packId, made)
-    return { packId, bytes: pack.length + idx.length, objects: entries.length }
+    if ('entries' in added) fresh.keep(packId, added)
+    return { packId, bytes: pack.length + idx.length, objects }
   }
 
   async function remove(packId: string): Promise<void> {

@@ -19,6 +19,8 @@ export interface WorkingDirectories {
    * unless someone reads; says whether exactly the listed ones are there now.
    */
   ensure(contents: Contents): Promise<boolean>
+  /** Whether there is one to be kept as it should be. */
+  isMade(dir: string): boolean
   /** Like `ensure`, and keeps everything in the directory until the lease is disposed. */
   lease(contents: Contents): Promise<Disposable>
   /** Call it under a lease, so that the packs the refs point into are there. Until then there are no refs. */
@@ -110,6 +112,7 @@ export function createWorkingDirectories(): WorkingDirectories {
 
   return {
     ensure: (contents) => locked(contents.dir, (state) => fill(state, contents)),
+    isMade: (dir) => states.get(dir)?.prepared ?? false,
     lease,
     writeRefs,
     removeIdle,
