@@ -39,8 +39,11 @@ export interface PoolCounts {
  * machine: 500 MB here, 540 there. One that may have this much tells, before the first run.
  */
 const UNKNOWN_DATA_MB = 2048
-/** What it comes to have by running anything. */
-const WORKING_DATA_MB = 64
+/**
+ * What it comes to have by running anything, and what lies between the look from outside and the kernel's bound: there V8
+ * collects garbage for as long as there is any to find before it gives up.
+ */
+const WORKING_DATA_MB = 128
 /**
  * What V8 may have of its own more than a run: it tries long and hard to stay below its bound, so that is the last resort
  * and the look from outside comes first.
