@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call, createRepo, git } from './git-stage.ts'
 import { inTurns, milliseconds, type Row } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const ROUNDS = 21
 const EXTENSION = {
@@ -25,7 +25,7 @@ interface Told {
 /** From the start of a push to the first line that what it sets off has said, as one sees it who follows the repository. */
 export async function pushToFirstLine(): Promise<Row> {
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-line-'))
+  const scratch = await makeScratch('line')
   try {
     const ours = await pushing(trellis, { scratch, name: 'ours' })
     await call(trellis, 'extensions/promote', { name: 'ours' })
@@ -69,7 +69,6 @@ export async function pushToFirstLine(): Promise<Row> {
     }
   } finally {
     await trellis.stop()
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 

@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { commits } from './histories.ts'
 import { type HttpBackend, runHttpBackend } from './peers/http-backend.ts'
 import { runTrellis, type Trellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const run = promisify(execFile)
 
@@ -44,11 +44,8 @@ export async function openGitStage(): Promise<GitStage | undefined> {
   const peer = await runHttpBackend()
   if (!peer) return undefined
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-git-'))
-  const stop = async () => {
-    await Promise.all([trellis.stop(), peer.stop()])
-    await rm(scratch, { recursive: true, force: true })
-  }
+  const scratch = await makeScratch('git')
+  const stop = async () => void (await Promise.all([trellis.stop(), peer.stop()]))
   try {
     const source = join(peer.repositories, 'history.git')
     await fastImport(source, commits({ count: COMMITS, pathOf, marks: TAGS }))

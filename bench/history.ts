@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRepo, fastImport, git, maintained } from './git-stage.ts'
 import { load, post } from './load.ts'
 import { inTurns, perSecond, type Row } from './measure.ts'
 import { runScript, runTrellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const ROUNDS = 5
 const SECONDS = 1.5
@@ -15,7 +14,7 @@ const STARTS = 50
 /** The first page of a long history, for eight at once. */
 export async function commitsList(): Promise<Row> {
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-history-'))
+  const scratch = await makeScratch('history')
   const source = join(scratch, 'history.git')
   try {
     await fastImport(source, longHistory())
@@ -52,7 +51,6 @@ export async function commitsList(): Promise<Row> {
     }
   } finally {
     await trellis.stop()
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 

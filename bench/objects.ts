@@ -1,13 +1,12 @@
 // Reading single objects of a warm repository, as agents do all day.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call, createRepo, fastImport, git } from './git-stage.ts'
 import { load, post } from './load.ts'
 import { inTurns, perSecond, type Row } from './measure.ts'
 import { runScript, runTrellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const ROUNDS = 7
 const WARM_UP_ROUNDS = 8
@@ -27,7 +26,7 @@ export const objectReads: Record<string, () => Promise<Row>> = {
 
 async function reading(operation: Operation): Promise<Row> {
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-objects-'))
+  const scratch = await makeScratch('objects')
   const source = join(scratch, 'source.git')
   await fastImport(source, commits())
   await git('-C', source, 'gc', '--quiet')
@@ -66,7 +65,6 @@ async function reading(operation: Operation): Promise<Row> {
   } finally {
     await bare.stop()
     await trellis.stop()
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 

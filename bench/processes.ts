@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { watchLoop } from './loop-delay.ts'
+import { makeScratch } from './scratch.ts'
 
 export interface Running {
   url: string
@@ -47,7 +47,7 @@ export async function runTrellis({
   /** That of another version. */
   script?: string
 } = {}): Promise<Trellis> {
-  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-'))
+  const data = await makeScratch('data')
   const script = await runScript(path, {
     env: {
       TRELLIS_LISTEN: '127.0.0.1:0',
@@ -68,10 +68,6 @@ export async function runTrellis({
     data,
     postgres,
     key: (await readFile(join(data, 'owner.key'), 'utf8')).trim(),
-    async stop() {
-      await running.stop()
-      await rm(data, { recursive: true, force: true })
-    },
   }
 }
 

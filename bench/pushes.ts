@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRepo, fastImport, git, maintained, type Remote, remoteAt } from './git-stage.ts'
 import { commits } from './histories.ts'
 import { inTurns, type Row, timesRow } from './measure.ts'
 import { type HttpBackend, runHttpBackend } from './peers/http-backend.ts'
 import { runTrellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 /** Each is five objects: the commit, three trees and a blob. */
 const LARGE_COMMITS = Number(process.env.BENCH_PUSH_COMMITS ?? 8000)
@@ -19,7 +19,7 @@ export async function largePush(): Promise<Row | undefined> {
   const peer = await runHttpBackend()
   if (!peer) return undefined
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-push-'))
+  const scratch = await makeScratch('push')
   try {
     const source = join(scratch, 'history.git')
     await fastImport(source, commits({ count: LARGE_COMMITS, pathOf, marks: 20 }))
@@ -42,7 +42,6 @@ export async function largePush(): Promise<Row | undefined> {
     return timesRow(work, 'git http-backend with receive.fsckObjects', times, 0.83)
   } finally {
     await Promise.all([trellis.stop(), peer.stop()])
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 
@@ -57,7 +56,7 @@ async function createPeerRepo(peer: HttpBackend, name: string): Promise<Remote> 
 /** One commit to a repository that has just been made, against one more to a repository that has some. */
 export async function firstPush(): Promise<Row> {
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-push-'))
+  const scratch = await makeScratch('push')
   try {
     await git('init', '--quiet', '--initial-branch=main', scratch)
     const later = await createRepo(trellis, 'later')
@@ -82,6 +81,5 @@ export async function firstPush(): Promise<Row> {
     return timesRow('first push to a new repository', 'a later one', times, 0.77)
   } finally {
     await trellis.stop()
-    await rm(scratch, { recursive: true, force: true })
   }
 }

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { load, post } from './load.ts'
 import { inTurns, perSecond, type Row } from './measure.ts'
 import { runScript, runTrellis } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const run = promisify(execFile)
 
@@ -14,7 +13,7 @@ const SECONDS = 1.5
 
 export async function reposCreate(): Promise<Row> {
   const trellis = await runTrellis()
-  const scratch = await mkdtemp(join(tmpdir(), 'trellis-bench-git-'))
+  const scratch = await makeScratch('git')
   try {
     const headers = { authorization: `Bearer ${trellis.key}` }
     let made = 0
@@ -39,7 +38,6 @@ export async function reposCreate(): Promise<Row> {
     }
   } finally {
     await trellis.stop()
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 

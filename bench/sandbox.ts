@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseOid } from '../packages/server/src/git/names.ts'
 import { checkOutTree } from '../packages/server/src/git/objects/checkout.ts'
@@ -11,6 +9,7 @@ import {
   type SandboxRuntime,
 } from '../packages/server/src/runtime/sandbox/sandbox-runtime.ts'
 import { inTurns, milliseconds, type Row } from './measure.ts'
+import { makeScratch } from './scratch.ts'
 
 const ROUNDS = 15
 const FILES = 15_000
@@ -73,8 +72,7 @@ interface Stage {
 
 async function onStage(measure: (stage: Stage) => Promise<Row>): Promise<Row | undefined> {
   await using made = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'trellis-bench-sandbox-'))
-  made.defer(() => rm(directory, { recursive: true, force: true }))
+  const directory = await makeScratch('sandbox')
   const found = async (name: string) => findSandbox({ directory: join(directory, name), hidden: [] })
   const [sandbox, other] = [await found('one'), await found('two')]
   if (!sandbox.available || !other.available) return undefined

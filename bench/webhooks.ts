@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { load, post } from './load.ts'
 import { inTurns, perSecond, type Row } from './measure.ts'
 import { type Running, runScript } from './processes.ts'
+import { makeScratch } from './scratch.ts'
 
 const run = promisify(execFile)
 
@@ -136,7 +136,7 @@ export const madeDeliveries = () =>
 async function withWriter(
   measure: (stage: { data: string; writer: Writer; receiver: Running }) => Promise<Row>,
 ): Promise<Row> {
-  const data = await mkdtemp(join(tmpdir(), 'trellis-bench-webhooks-'))
+  const data = await makeScratch('webhooks')
   const receiver = await runScript('bench/peers/webhook-receiver.ts')
   const writer = await runWithWebhooks(data, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
   try {
@@ -144,13 +144,12 @@ async function withWriter(
   } finally {
     await writer.stop()
     await receiver.stop()
-    await rm(data, { recursive: true, force: true })
   }
 }
 
 /** What it costs that so many webhooks hear of a change, against the same change where there are no webhooks. */
 const eventFannedOutTo = (hooks: number) => async (): Promise<Row> => {
-  const directories = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'trellis-bench-fan-out-'))))
+  const directories = await Promise.all([0, 1].map(() => makeScratch('fan-out')))
   const [oursData = '', theirsData = ''] = directories
   const trellis = await runWithWebhooks(oursData, { TRELLIS_WEBHOOK_CONCURRENCY: '0' })
   const without = await runWithWebhooks(theirsData, { TRELLIS_WEBHOOKS: 'off' })
@@ -181,7 +180,6 @@ const eventFannedOutTo = (hooks: number) => async (): Promise<Row> => {
   } finally {
     await trellis.stop()
     await without.stop()
-    for (const directory of directories) await rm(directory, { recursive: true, force: true })
   }
 }
 

@@ -2,12 +2,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Running } from '../processes.ts'
+import { makeScratch } from '../scratch.ts'
 
 export interface HttpBackend extends Running {
   /** Bare repositories in here are served by their names. */
@@ -25,7 +26,7 @@ export async function runHttpBackend(): Promise<HttpBackend | undefined> {
   const nginx = await findProgram('nginx')
   const fcgiwrap = await findProgram('fcgiwrap')
   if (!nginx || !fcgiwrap) return undefined
-  const dir = await mkdtemp(join(tmpdir(), 'trellis-bench-nginx-'))
+  const dir = await makeScratch('nginx')
   const repositories = join(dir, 'repositories')
   await mkdir(repositories)
   const port = await freePort()
@@ -38,10 +39,7 @@ export async function runHttpBackend(): Promise<HttpBackend | undefined> {
     start(fcgiwrap, ['-c', String(CHILDREN), '-s', `unix:${join(dir, 'fcgiwrap.socket')}`]),
     start(nginx, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')]),
   ]
-  const stop = async () => {
-    await Promise.all(running.map(end))
-    await rm(dir, { recursive: true, force: true })
-  }
+  const stop = async () => void (await Promise.all(running.map(end)))
   try {
     await answers(port)
   } catch (error) {
