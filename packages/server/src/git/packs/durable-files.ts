@@ -1,7 +1,11 @@
 // Files that are written once and must be there after a power cut. What a file system does for one sync it does for all
 // that are asked for at the same time, so nothing here is synced one after the other.
 
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+
+/** Each write is synced when it is done. */
+const NEW_AND_SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC
 
 interface NewFile {
   path: string
@@ -16,20 +20,29 @@ export async function writeDurably(
   files: readonly NewFile[],
   { modified, syncFolder }: { modified?: Date | undefined; syncFolder(): Promise<void> },
 ): Promise<void> {
-  const opened: FileHandle[] = []
+  const opened = new Map<NewFile, FileHandle>()
   try {
     await allDone(
-      files.map(async ({ path, bytes }) => {
-        const file = await open(path, 'wx', 0o400)
-        opened.push(file)
-        await file.writeFile(bytes)
-        if (modified) await file.utimes(modified, modified)
-      }),
+      files.map(async (file) => void opened.set(file, await open(file.path, NEW_AND_SYNCED, 0o400))),
     )
-    await allDone([...opened.map((file) => file.sync()), syncFolder()])
+    const writing = Array.from(opened, async ([{ bytes }, handle]) => {
+      await writeWhole(handle, bytes)
+      if (modified) await handle.utimes(modified, modified)
+    })
+    await allDone([...writing, syncFolder()])
   } finally {
-    await allDone(opened.map((file) => file.close()))
+    for (const handle of opened.values()) closeSynced(handle)
   }
+}
+
+/** In as few writes as it takes, which is mostly one. */
+async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
+}
+
+/** Nobody waits for it: what has been synced is there, whatever becomes of the descriptor. */
+function closeSynced(handle: FileHandle): void {
+  handle.close().catch(ignore)
 }
 
 /** Makes what is in a folder durable, as far as it is the folder that says so. */
@@ -38,7 +51,7 @@ export async function syncPath(path: string): Promise<void> {
   try {
     await handle.sync()
   } finally {
-    await handle.close()
+    closeSynced(handle)
   }
 }
 
