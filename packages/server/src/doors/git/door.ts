@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Caller } from '../../access/caller.ts'
@@ -39,6 +38,7 @@ export interface GitDoorDeps {
 }
 
 const IDLE_MS = 10 * 60_000
+const SMALL_ANSWER = 16 * 1024
 
 const GIT_PREFIX = '/git/'
 
@@ -180,6 +180,7 @@ const isUnreadable = (error: unknown): error is Fault =>
 
 function bodyOf({ request, response }: Exchange): Bytes {
   const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
+  if (!isGzipped && hasArrived(request)) return arrived(takeArrived(request))
   const gunzip = isGzipped ? createGunzip() : undefined
   if (gunzip) {
     request.on('error', (error) => gunzip.destroy(error))
@@ -192,11 +193,11 @@ function bodyOf({ request, response }: Exchange): Bytes {
     request.unpipe().removeAllListeners('readable')
     setImmediate(() => request.resume())
   })
-  return !gunzip && hasArrived(request) ? arrived(request) : readable(gunzip ?? request)
+  return readable(gunzip ?? request)
 }
 
-async function* arrived(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  yield takeArrived(request)
+async function* arrived(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield body
 }
 
 async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
@@ -222,7 +223,9 @@ async function answer(exchange: Exchange, chunks: Iterable<Buffer>): Promise<voi
   }
   const body = first.value ?? Buffer.alloc(0)
   exchange.response.setHeader('content-length', body.length)
-  exchange.response.end(body)
+  // As text it goes out together with the headers.
+  if (body.length <= SMALL_ANSWER) exchange.response.end(body.toString('latin1'), 'latin1')
+  else exchange.response.end(body)
 }
 
 /** Sends what comes, no faster than the client takes it. */

@@ -95,7 +95,7 @@ export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number):
   }
 
   async function next(): Promise<Packet | undefined> {
-    if (!(await fill(HEADER_BYTES))) {
+    if (available < HEADER_BYTES && !(await fill(HEADER_BYTES))) {
       if (available === 0) return undefined
       throw new ProtocolError('the request ends inside a packet')
     }
@@ -107,8 +107,9 @@ export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number):
     if (length === 2) return { kind: 'response-end' }
     if (length < HEADER_BYTES || length > MAX_PACKET_BYTES) throw new ProtocolError('bad packet length')
     if (length === HEADER_BYTES) return { kind: 'data', data: Buffer.alloc(0) }
-    if (!(await fill(length - HEADER_BYTES))) throw new ProtocolError('the request ends inside a packet')
-    return { kind: 'data', data: take(length - HEADER_BYTES) }
+    const bytes = length - HEADER_BYTES
+    if (available < bytes && !(await fill(bytes))) throw new ProtocolError('the request ends inside a packet')
+    return { kind: 'data', data: take(bytes) }
   }
 
   async function* rest(): AsyncGenerator<Buffer, void, undefined> {

@@ -2,7 +2,15 @@
 
 import { createHash } from 'node:crypto'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
-import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError, packetText, readPackets } from './pkt-line.ts'
+import {
+  DELIM_PACKET,
+  dataPacket,
+  FLUSH_PACKET,
+  type Packet,
+  ProtocolError,
+  packetText,
+  readPackets,
+} from './pkt-line.ts'
 
 /** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
 type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
@@ -32,15 +40,13 @@ export async function readUploadRequest(
   { version }: { version: ProtocolVersion },
 ): Promise<UploadRequest> {
   const reader = readPackets(body, MAX_BYTES)
-  const packets: Buffer[] = []
+  const packets: Packet[] = []
   const lines: string[] = []
   for (let packet = await reader.next(); packet; packet = await reader.next()) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
     if (packets.length === MAX_LINES) throw new ProtocolError('the request is too large')
-    if (packet.kind === 'data') {
-      lines.push(packetText(packet.data))
-      packets.push(dataPacket(packet.data))
-    } else packets.push(packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET)
+    if (packet.kind === 'data') lines.push(packetText(packet.data))
+    packets.push(packet)
     // Version 2 sends one command; the older ones end with the body.
     if (version === 2 && packet.kind === 'flush') break
   }
@@ -49,7 +55,12 @@ export async function readUploadRequest(
   const command = version === 2 ? readCommand(lines) : 'fetch'
   if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
-  return { kind: 'fetch', version, body: Buffer.concat(packets), clone }
+  return { kind: 'fetch', version, body: Buffer.concat(packets.map(framed)), clone }
+}
+
+function framed(packet: Packet): Buffer {
+  if (packet.kind === 'data') return dataPacket(packet.data)
+  return packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET
 }
 
 /** Checked here, because git ends without an answer when they are malformed. */
