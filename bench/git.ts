@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { call, createRepo, fastImport, type GitStage, git, openGitStage, type Remote } from './git-stage.ts'
-import { converse, load, request } from './load.ts'
+import { converse, load, request, visit } from './load.ts'
 import { inTurns, perSecond, type Row, timesRow } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
+import { pushOfOneFile } from './small-pack.ts'
 
 const PEER = 'nginx + fcgiwrap + git http-backend'
 
@@ -96,8 +97,18 @@ export const coldClone = () =>
     return timesRow('git clone of 20,000 objects, cold', PEER, times, 1)
   })
 
+const WARM_UP_PUSHES = 500
+
+/** A server that has just started has compiled nothing of what a push takes yet. The peer has nothing to compile. */
+async function warmUp(trellis: Trellis): Promise<void> {
+  const warm = await createRepo(trellis, `warm-${clones++}`)
+  let pushes = 0
+  const next = () => pushOfOneFile(warm, `work-${++pushes}`)
+  await visit({ port: warm.port, restMs: 0, isWanted: () => pushes < WARM_UP_PUSHES, next })
+}
+
 export const smallPush = () =>
-  withStage(async ({ ours, theirs, scratch }) => {
+  withStage(async ({ trellis, ours, theirs, scratch }) => {
     const pushing = async (remote: Remote) => {
       const dir = await mkdtemp(join(scratch, 'pushing-'))
       await git('clone', '--quiet', remote.url, dir)
@@ -110,6 +121,7 @@ export const smallPush = () =>
         return performance.now() - started
       }
     }
+    await warmUp(trellis)
     const times = await inTurns(21, await pushing(ours), await pushing(theirs))
     return timesRow('git push of one commit to 20,000 objects', PEER, times, 1.5)
   })
