@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { countTurns } from '../../testing/turns.ts'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from './upload-request.ts'
 
@@ -93,6 +94,16 @@ test('refuses what is malformed or too large', async () => {
   await refused(dataPacket(`want ${oid.slice(1)}\n`), 0)
   await refused(Buffer.from('0004'.repeat(300_000)))
   await refused(v2('fetch', Array(600).fill('x'.repeat(60_000))))
+})
+
+test('lets others in while it reads many lines, and keeps no answer to so many', async () => {
+  const wants = Array.from({ length: 60_000 }, (_, i) => `want ${i.toString(16).padStart(40, '0')}`)
+  const body = v2('fetch', [...wants, 'done'])
+  using turns = countTurns()
+  const request = await readUploadRequest(inChunks(body), { version: 2 })
+  assert.ok(turns.count >= 20, `${turns.count} turns`)
+  assert.ok(request.kind === 'fetch' && !request.clone)
+  assert.deepEqual(request.body, body)
 })
 
 test('random requests give a request or a ProtocolError and nothing else', async () => {

@@ -1,6 +1,8 @@
 // What a client asks git-upload-pack for: the refs, or a fetch, and whether that is a clone.
 
 import { createHash } from 'node:crypto'
+import { joined } from '../../platform/joined.ts'
+import { createPauses } from '../../platform/pauses.ts'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
 import {
   DELIM_PACKET,
@@ -33,6 +35,8 @@ export interface CloneRequest {
 const MAX_BYTES = 32 * 1024 * 1024
 // Each costs more memory than its bytes.
 const MAX_LINES = 250_000
+/** Of a request whose answer may be kept for others: its lines are put in order in one go. */
+const MAX_CLONE_LINES = 50_000
 
 /** Reads a whole request for git-upload-pack. Throws ProtocolError. */
 export async function readUploadRequest(
@@ -42,20 +46,26 @@ export async function readUploadRequest(
   const reader = readPackets(body, MAX_BYTES)
   const packets: Packet[] = []
   const lines: string[] = []
+  const pause = createPauses()
   for (let packet = await reader.next(); packet; packet = await reader.next()) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
     if (packets.length === MAX_LINES) throw new ProtocolError('the request is too large')
-    if (packet.kind === 'data') lines.push(packetText(packet.data))
+    await pause()
+    if (packet.kind === 'data') lines.push(checkedLine(packet.data))
     packets.push(packet)
     // Version 2 sends one command; the older ones end with the body.
     if (version === 2 && packet.kind === 'flush') break
   }
   if (lines.length === 0) return { kind: 'nothing' }
-  checkObjectIds(lines)
   const command = version === 2 ? readCommand(lines) : 'fetch'
   if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
-  return { kind: 'fetch', version, body: Buffer.concat(packets.map(framed)), clone }
+  const parts: Buffer[] = []
+  for (const packet of packets) {
+    await pause()
+    parts.push(framed(packet))
+  }
+  return { kind: 'fetch', version, body: await joined(parts), clone }
 }
 
 function framed(packet: Packet): Buffer {
@@ -63,12 +73,12 @@ function framed(packet: Packet): Buffer {
   return packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET
 }
 
-/** Checked here, because git ends without an answer when they are malformed. */
-function checkObjectIds(lines: readonly string[]): void {
-  for (const line of lines) {
-    if (/^(want|have|shallow) /.test(line) && !/^\w+ [0-9a-f]{40}( |$)/.test(line))
-      throw new ProtocolError('bad object id')
-  }
+/** Object ids are checked here, because git ends without an answer when they are malformed. */
+function checkedLine(data: Buffer): string {
+  const line = packetText(data)
+  if (/^(want|have|shallow) /.test(line) && !/^\w+ [0-9a-f]{40}( |$)/.test(line))
+    throw new ProtocolError('bad object id')
+  return line
 }
 
 function readCommand(lines: readonly string[]): 'ls-refs' | 'fetch' | 'object-info' {
@@ -97,6 +107,7 @@ const UNCACHEABLE = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
 const IDENTITY = /^(agent|session-id)=/
 
 function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneRequest | undefined {
+  if (lines.length > MAX_CLONE_LINES) return undefined
   if (!lines.includes('done') || lines.some((line) => UNCACHEABLE.test(line))) return undefined
   // The older versions put capabilities behind the first want.
   const words = lines.flatMap((line) => {
