@@ -44,6 +44,25 @@ function start(
   }
 }
 
+/** Looks at what comes in large bursts, and is at it until it is let go. */
+function lookingOn(database: Database, bounds: { largestBurst: number; atOnce?: number }) {
+  const hints = createHints()
+  const seen: string[] = []
+  const free = Promise.withResolvers<void>()
+  const looking = hinted({
+    name: 'looking',
+    hints,
+    settleMs: 600_000,
+    longestBurstMs: 600_000,
+    ...bounds,
+    run: async (key) => {
+      seen.push(key)
+      await free.promise
+    },
+  })
+  return { hints, seen, free, background: start(database, [looking]) }
+}
+
 async function until(isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo(); waited += 5) {
     assert.ok(waited < 10_000, 'waited too long')
@@ -152,21 +171,7 @@ describe('background work', () => {
   })
 
   it('looks at a large burst before it is over, and only once where it has not come to it yet', async () => {
-    const hints = createHints()
-    const seen: string[] = []
-    const free = Promise.withResolvers<void>()
-    const looking = hinted({
-      name: 'looking',
-      hints,
-      settleMs: 600_000,
-      longestBurstMs: 600_000,
-      largestBurst: 3,
-      run: async (key) => {
-        seen.push(key)
-        await free.promise
-      },
-    })
-    const background = start(database, [looking])
+    const { hints, seen, free, background } = lookingOn(database, { largestBurst: 3 })
     for (const key of ['a', 'a', 'b', 'a']) hints.hint(key)
     await until(() => seen.length === 1)
     // It is being looked at: what is hinted now may be too late for that.
@@ -179,22 +184,7 @@ describe('background work', () => {
   })
 
   it('looks at several things at the same time, and at none of them twice', async () => {
-    const hints = createHints()
-    const underWay: string[] = []
-    const free = Promise.withResolvers<void>()
-    const looking = hinted({
-      name: 'looking',
-      hints,
-      settleMs: 600_000,
-      longestBurstMs: 600_000,
-      largestBurst: 1,
-      atOnce: 2,
-      run: async (key) => {
-        underWay.push(key)
-        await free.promise
-      },
-    })
-    const background = start(database, [looking])
+    const { hints, seen: underWay, free, background } = lookingOn(database, { largestBurst: 1, atOnce: 2 })
     hints.hint('a')
     await until(() => underWay.length === 1)
     hints.hint('a')

@@ -37,7 +37,10 @@ interface Burst {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Looks at what was hinted at, and at one thing never twice at the same time. Hints are lost with the process: something else must find what is. */
+/**
+ * Looks at what was hinted at, and at one thing never twice at the same time. Hints are lost with the process: something
+ * else must find what is.
+ */
 export function hinted(work: HintedWork): Work {
   const { name, hints, settleMs, longestBurstMs, run } = work
   const { largestBurst = Number.POSITIVE_INFINITY, atOnce = 1 } = work
