@@ -177,6 +177,21 @@ describe('a broken push', () => {
       ),
     )
   })
+
+  it('that asks for objects in far fewer bytes than its lines have is refused', async () => {
+    const asking = (ids: string[]) => {
+      const haves = ids.map((id) => pkt(`have ${id}\n`))
+      const lines = [pkt('command=fetch\n'), Buffer.from('0001'), ...haves, pkt('done\n'), FLUSH]
+      return gzipSync(Buffer.concat(lines))
+    }
+    const ask = async (body: Buffer) => {
+      const headers = { 'content-encoding': 'gzip', 'git-protocol': 'version=2' }
+      return (await post(host, 'target', 'git-upload-pack', body, headers)).body.toString('latin1')
+    }
+    assert.match(await ask(asking(Array(100_000).fill('7'.repeat(40)))), /ERR the body inflates to too much/)
+    const usual = Array.from({ length: 20_000 }, () => randomBytes(20).toString('hex'))
+    assert.doesNotMatch(await ask(asking(usual)), /inflates/)
+  })
 })
 
 describe('the rest of a body that was refused', () => {

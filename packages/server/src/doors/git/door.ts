@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Caller } from '../../access/caller.ts'
 import type { Bytes, FetchService } from '../../code/fetch.ts'
 import type { PushService } from '../../code/push.ts'
@@ -39,6 +39,8 @@ export interface GitDoorDeps {
 
 const IDLE_MS = 10 * 60_000
 const SMALL_ANSWER = 16 * 1024
+/** What a compressed request for refs or objects may become: ids hardly halve, and a line takes ten times its bytes here. */
+const INFLATED = { free: 1024 * 1024, times: 32 }
 
 const GIT_PREFIX = '/git/'
 
@@ -136,7 +138,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     version: 0 | 1 | 2,
     signal: AbortSignal,
   ): Promise<void> {
-    const result = await fetches.uploadPack(repo, bodyOf(exchange), { version, signal })
+    const result = await fetches.uploadPack(repo, bodyOf(exchange, INFLATED), { version, signal })
     if (!result) exchange.response.end()
     else if (Symbol.asyncIterator in result) await stream(exchange, result)
     else await answer(exchange, result)
@@ -178,7 +180,7 @@ function requireType({ request }: Exchange, wanted: string): void {
 const isUnreadable = (error: unknown): error is Fault =>
   error instanceof Fault && error.code === 'REPO_WORKSPACE_REQUIRED'
 
-function bodyOf({ request, response }: Exchange): Bytes {
+function bodyOf({ request, response }: Exchange, inflation?: typeof INFLATED): Bytes {
   const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
   if (!isGzipped && hasArrived(request)) return arrived(takeArrived(request))
   const gunzip = isGzipped ? createGunzip() : undefined
@@ -193,7 +195,8 @@ function bodyOf({ request, response }: Exchange): Bytes {
     request.unpipe().removeAllListeners('readable')
     setImmediate(() => request.resume())
   })
-  return readable(gunzip ?? request)
+  const body = readable(gunzip ?? request)
+  return gunzip && inflation ? inflatedWithin(inflation, gunzip, body) : body
 }
 
 async function* arrived(body: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -206,6 +209,19 @@ async function* readable(body: Readable): AsyncGenerator<Uint8Array> {
   } catch (error) {
     if (isZlibError(error)) throw new ProtocolError('the body is not valid gzip')
     throw new ClientGone()
+  }
+}
+
+async function* inflatedWithin(
+  { free, times }: typeof INFLATED,
+  gunzip: Gunzip,
+  body: Bytes,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > free + times * gunzip.bytesWritten) throw new ProtocolError('the body inflates to too much')
+    yield chunk
   }
 }
 
