@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempDisposable, readdir } from 'node:fs/promises'
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:tls'
 import { createSqlite, openTail, startTestApp, useInSuite } from '@trellis/server/testing'
 import { createClient, createSandbox, pushBody, ZERO } from '../git/harness.ts'
 import { caddy, freePorts, HOST, makeCertificate, nginx } from './proxy.ts'
@@ -63,6 +64,16 @@ for (const proxy of [nginx, caddy])
       assert.equal(await clone.rev('main'), await client.rev('main'))
       for (const name of await readdir(directory))
         if (name.startsWith('temp-')) assert.deepEqual(await readdir(join(directory, name)), [], name)
+    })
+
+    it('offers no protocol over which git may hang', async () => {
+      const { ports, certificate } = site
+      const ca = await readFile(certificate.file)
+      const ALPNProtocols = ['h2', 'http/1.1']
+      const socket = connect({ host: HOST, port: ports.tls, ca, ALPNProtocols })
+      await once(socket, 'secureConnect')
+      assert.equal(socket.alpnProtocol, 'http/1.1')
+      socket.destroy()
     })
 
     it('waits for a push that is quiet for a while', async () => {

@@ -70,7 +70,7 @@ export const nginx: Proxy = {
   async start({ directory, certificate, tls, plain, trellis }) {
     const site = replaced(shipped('nginx.conf'), [
       ['server 127.0.0.1:8787;', `server 127.0.0.1:${trellis};`],
-      ['listen 443 ssl http2;', `listen ${HOST}:${tls} ssl http2; listen ${HOST}:${plain};`],
+      ['listen 443 ssl;', `listen ${HOST}:${tls} ssl; listen ${HOST}:${plain};`],
       ['/etc/ssl/git.example.com.pem', certificate.file],
       ['/etc/ssl/git.example.com.key', certificate.key],
       [/server \{\s+listen 80;[^}]*\}/, ''],
@@ -104,7 +104,7 @@ export const caddy: Proxy = {
     const site = replaced(shipped('Caddyfile'), [
       ['reverse_proxy 127.0.0.1:8787', `reverse_proxy 127.0.0.1:${trellis}`],
     ])
-    const body = /^git\.example\.com \{\n(.*)^\}/ms.exec(site)?.[1]
+    const [, options, body] = /^\{\n(.*?)^\}\n\ngit\.example\.com \{\n(.*)^\}/ms.exec(site) ?? []
     if (!body) throw new Error('There is no site')
     const config = join(directory, 'Caddyfile')
     await writeFile(
@@ -115,6 +115,7 @@ export const caddy: Proxy = {
       auto_https disable_redirects
       skip_install_trust
       storage file_system ${directory}/storage
+      ${options}
       }
       http://${HOST}:${plain} {
       ${body}
