@@ -26,6 +26,8 @@ const filesAProcess = (pattern: string): number => (pattern.startsWith('packages
 const ALONE = ['test/git/many-refs.test.ts', 'test/git/other-clients.test.ts']
 /** More than there are cores, since some wait. */
 const AT_ONCE = 4
+/** Of a test or a hook. No other takes a third of it, and one that never ends is to be told by its name. */
+const HANGS_MS = 300_000
 
 const root = resolve(import.meta.dirname, '..')
 const interrupted = new AbortController()
@@ -53,7 +55,9 @@ async function groups(patterns: string[]): Promise<string[][]> {
 const program = (files: string[]): string =>
   [
     `import { createRequire } from 'node:module'`,
-    `import { describe } from 'node:test'`,
+    `import { after, describe } from 'node:test'`,
+    `import { endSoon } from ${JSON.stringify(pathToFileURL(join(root, 'test', 'ending.ts')).href)}`,
+    `after(endSoon)`,
     `const require = createRequire(${JSON.stringify(pathToFileURL(join(root, 'package.json')).href)})`,
     ...files.map((file) => `describe('${file}', () => void require('./${file}'))`),
     '',
@@ -76,7 +80,14 @@ async function runAll(groups: string[][]): Promise<boolean> {
     '--import',
     pathToFileURL(join(root, 'test', file)).href,
   ])
-  const tests = run({ files, cwd: root, concurrency: AT_ONCE, execArgv, signal: interrupted.signal })
+  const tests = run({
+    files,
+    cwd: root,
+    concurrency: AT_ONCE,
+    execArgv,
+    signal: interrupted.signal,
+    timeout: HANGS_MS,
+  })
   let passed = true
   tests.on('test:fail', () => {
     passed = false
