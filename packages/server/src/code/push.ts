@@ -139,16 +139,16 @@ export function createPushService(deps: PushDeps) {
   }
 
   return {
-    /** Answers a POST to git-receive-pack through `write`: progress while it works, the report at the end. */
+    /** Answers a POST to git-receive-pack: progress through `write` while it works, and gives the report. */
     async receivePack(
       caller: Caller,
       repo: RepoRow,
       body: Bytes,
       { signal, write }: { signal: AbortSignal; write(chunk: Buffer): void },
-    ): Promise<void> {
+    ): Promise<Buffer> {
       const push = await readPush(body)
       // A client that only tries whether it may push.
-      if (push.commands.length === 0) return
+      if (push.commands.length === 0) return Buffer.alloc(0)
       const { capabilities } = push
       const left = await repos.findRoom(repo)
       const maxBytes = Math.min(limits.pushBytes, left)
@@ -192,7 +192,7 @@ export function createPushService(deps: PushDeps) {
         command,
         error: outcome(command, push, examined, landed),
       }))
-      write(formatPushReport({ capabilities, unpackError: examined.unpackError, results }))
+      return formatPushReport({ capabilities, unpackError: examined.unpackError, results })
     },
   }
 }

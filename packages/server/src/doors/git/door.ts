@@ -152,8 +152,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
   ): Promise<void> {
     const { response } = exchange
     const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
-    await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write })
-    response.end()
+    response.end(await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write }))
   }
 }
 
