@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { countTurns } from '../testing/turns.ts'
-import { createPauses, createPausesInTransaction } from './pauses.ts'
+import { createPauses, createPausesInTransaction, type Pause } from './pauses.ts'
 
 const STEP_MS = 1
 
@@ -9,7 +9,7 @@ function step(): void {
   for (const until = performance.now() + STEP_MS; performance.now() < until; );
 }
 
-async function work(pause: () => Promise<void>, steps: number): Promise<void> {
+async function work(pause: Pause, steps: number): Promise<void> {
   for (let i = 0; i < steps; i++) {
     await pause()
     step()

@@ -22,32 +22,37 @@ function thisTurn(): number {
   return turn
 }
 
+/** To be awaited between two steps. Mostly there is nothing to wait for, and nothing is made of it then. */
+export type Pause = () => Promise<void> | undefined
+
 /**
  * For loops that may be long: between two steps, lets everybody else in if it has been at it for its share, and waits for
  * others who are at something long.
  */
-export const createPauses = (): (() => Promise<void>) =>
+export const createPauses = (): Pause =>
   pausesBy(async () => {
     await nextTurn()
     await share.take()
   })
 
 /** Inside a transaction, for whose end others wait: it goes on with the next turn, before anybody else. */
-export const createPausesInTransaction = (): (() => Promise<void>) => pausesBy(() => nextTurn())
+export const createPausesInTransaction = (): Pause => pausesBy(() => nextTurn())
 
-function pausesBy(pause: () => Promise<void>): () => Promise<void> {
+function pausesBy(pause: () => Promise<void>): Pause {
   let seen = thisTurn()
   let since = performance.now()
-  return async () => {
+  async function rest(): Promise<void> {
+    await pause()
+    seen = thisTurn()
+    since = performance.now()
+  }
+  return () => {
     const now = performance.now()
     // In a turn later it has waited for something, and nobody for it.
     if (thisTurn() !== seen) {
       seen = turn
       since = now
     }
-    if (now - since < SHARE_MS) return
-    await pause()
-    seen = thisTurn()
-    since = performance.now()
+    return now - since < SHARE_MS ? undefined : rest()
   }
 }

@@ -1,7 +1,7 @@
 // How many commits refs would gain that no ref has. A first push may bring twenty branches of one long history: to walk
 // it once and count in memory takes what one of them takes alone.
 
-import { createPauses } from '../../platform/pauses.ts'
+import { createPauses, type Pause } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 
@@ -43,7 +43,7 @@ async function listNew(repo: OpenRepo, tips: readonly Oid[]): Promise<Buffer | u
   return truncated ? undefined : stdout
 }
 
-async function readHistory(list: Buffer, pause: () => Promise<void>) {
+async function readHistory(list: Buffer, pause: Pause) {
   const numbers = new Map<string, number>()
   const lines: Buffer[] = []
   for (let at = 0; at < list.length; ) {
@@ -58,7 +58,7 @@ async function readHistory(list: Buffer, pause: () => Promise<void>) {
   let counted = 0
 
   return {
-    async count(tip: Oid, pause: () => Promise<void>): Promise<number> {
+    async count(tip: Oid, pause: Pause): Promise<number> {
       const mark = ++counted
       let found = 0
       const next: number[] = []

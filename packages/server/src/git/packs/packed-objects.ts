@@ -1,6 +1,7 @@
 // Objects read from packs without git, as far as they are small and whole. What has been read is kept in memory, by its
 // place in a pack: packs never change, and whoever looks there has the pack listed.
 
+import type { Pause } from '../../platform/pauses.ts'
 import { createShares } from '../../platform/shares.ts'
 import type { Oid } from '../names.ts'
 import { type Commit, type ObjectType, oidOf, type TreeEntry } from '../objects/format.ts'
@@ -53,7 +54,7 @@ interface Spot {
 
 export interface Place extends Spot {
   /** Lets others in, and ends when nobody waits any more. */
-  pause(): Promise<void>
+  pause: Pause
 }
 
 export type PackedObjects = ReturnType<typeof createPackedObjects>

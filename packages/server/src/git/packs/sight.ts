@@ -1,3 +1,4 @@
+import type { Pause } from '../../platform/pauses.ts'
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import type { OpenedPack, OpenedPacks } from './opened-packs.ts'
 import { PackMissing } from './pack-store.ts'
@@ -22,7 +23,7 @@ interface SightDeps {
   /** Packs to look into before all are listed. */
   knownPacks?: readonly string[] | undefined
   listPacks(): Promise<readonly string[]>
-  pause(): Promise<void>
+  pause: Pause
 }
 
 /** About as many are found in memory in a tenth of a millisecond. */

@@ -1,5 +1,7 @@
 // The framing of git's wire protocol: four hex digits of length, then that many bytes less four.
 
+import { joined } from '../../platform/joined.ts'
+
 /** The other side broke the protocol. The message may be shown to it. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
@@ -12,6 +14,8 @@ export const DELIM_PACKET = Buffer.from('0001')
 
 export const MAX_PACKET_BYTES = 65520
 const HEADER_BYTES = 4
+/** Lengths that stand for something else. */
+const SPECIAL = ['flush', 'delim', 'response-end'] as const
 /** As much of a band as goes into one packet. */
 const MAX_SIDEBAND_BYTES = MAX_PACKET_BYTES - HEADER_BYTES - 1
 
@@ -23,6 +27,37 @@ export function dataPacket(payload: string | Uint8Array): Buffer {
   if (typeof payload === 'string') return Buffer.from(header + payload)
   return Buffer.concat([Buffer.from(header), payload])
 }
+
+/** Frames packets one after the other into few pieces: many short ones take little more memory than their bytes. */
+export function createFraming() {
+  const pieces: Buffer[] = []
+  let piece = Buffer.allocUnsafe(FIRST_PIECE_BYTES)
+  let used = 0
+
+  function makeRoom(length: number): void {
+    if (piece.length - used >= length) return
+    pieces.push(piece.subarray(0, used))
+    piece = Buffer.allocUnsafeSlow(Math.max(length, PIECE_BYTES))
+    used = 0
+  }
+
+  return {
+    add(packet: Packet): void {
+      const data = packet.kind === 'data' ? packet.data : EMPTY
+      const length = packet.kind === 'data' ? HEADER_BYTES + data.length : SPECIAL.indexOf(packet.kind)
+      makeRoom(HEADER_BYTES + data.length)
+      piece.write(length.toString(16).padStart(HEADER_BYTES, '0'), used, 'latin1')
+      piece.set(data, used + HEADER_BYTES)
+      used += HEADER_BYTES + data.length
+    },
+    joined: (): Promise<Buffer> => joined([...pieces, piece.subarray(0, used)]),
+  }
+}
+
+/** As much as most requests take, and as much as those that take more may waste. */
+const FIRST_PIECE_BYTES = 1024
+const PIECE_BYTES = 64 * 1024
+const EMPTY = Buffer.alloc(0)
 
 /** What a client shows as "remote error: …". */
 export function errorPacket(message: string): Buffer {
@@ -58,6 +93,8 @@ export function packetText(data: Buffer): string {
 export interface PacketReader {
   /** The next packet, or undefined at a clean end of input. */
   next(): Promise<Packet | undefined>
+  /** The same, if all of it has come; otherwise there may be one or none. */
+  ready(): Packet | undefined
   /** Everything after the last packet, as it comes. Ends the reading of packets. */
   rest(): AsyncGenerator<Buffer, void, undefined>
 }
@@ -65,71 +102,92 @@ export interface PacketReader {
 /** Reads packets from any stream of bytes, in whatever chunks it comes; `maxBytes` bounds all packets together. */
 export function readPackets(input: AsyncIterable<Uint8Array>, maxBytes: number): PacketReader {
   const source = input[Symbol.asyncIterator]()
-  let chunks: Buffer[] = []
+  /** What is being read, from `at` on, and what came after it. */
+  let chunk: Buffer = EMPTY
+  let at = 0
+  let later: Buffer[] = []
   let available = 0
   let taken = 0
   let ended = false
 
-  async function fill(length: number): Promise<boolean> {
-    while (available < length && !ended) {
-      const { value, done } = await source.next()
-      if (done) ended = true
-      else if (value.length > 0) {
-        chunks.push(Buffer.from(value.buffer, value.byteOffset, value.length))
-        available += value.length
-      }
+  /** Waits for more; false when there is none. */
+  async function fill(): Promise<boolean> {
+    const { value, done } = await source.next()
+    if (done) ended = true
+    else if (value.length > 0) {
+      later.push(Buffer.from(value.buffer, value.byteOffset, value.length))
+      available += value.length
     }
-    return available >= length
+    return !ended
+  }
+
+  /** Has so many bytes, which are here, in one piece: joined once per packet, however small the chunks are they came in. */
+  function gather(length: number): void {
+    if (chunk.length - at >= length) return
+    const [first] = later
+    const isInFirst = at === chunk.length && first && first.length >= length
+    chunk = isInFirst ? first : Buffer.concat([chunk.subarray(at), ...later])
+    later = isInFirst ? later.slice(1) : []
+    at = 0
   }
 
   function take(length: number): Buffer {
-    // Joined once per packet, however small the chunks are that it came in.
-    const first = chunks[0] as Buffer
-    const whole = first.length >= length ? first : Buffer.concat(chunks)
-    if (whole !== first) chunks = [whole]
-    chunks[0] = whole.subarray(length)
-    if (chunks[0].length === 0) chunks.shift()
+    at += length
     available -= length
     taken += length
-    return whole.subarray(0, length)
+    return chunk.subarray(at - length, at)
+  }
+
+  function ready(): Packet | undefined {
+    if (available < HEADER_BYTES) return undefined
+    gather(HEADER_BYTES)
+    const length = lengthAt(chunk, at)
+    if (taken + Math.max(HEADER_BYTES, length) > maxBytes) throw new ProtocolError('the request is too large')
+    const kind = SPECIAL[length]
+    if (!kind && (length < HEADER_BYTES || length > MAX_PACKET_BYTES))
+      throw new ProtocolError('bad packet length')
+    const whole = kind ? HEADER_BYTES : length
+    if (available < whole) return undefined
+    gather(whole)
+    const packet = take(whole)
+    return kind ? { kind } : { kind: 'data', data: packet.subarray(HEADER_BYTES) }
   }
 
   async function next(): Promise<Packet | undefined> {
-    if (available < HEADER_BYTES && !(await fill(HEADER_BYTES))) {
-      if (available === 0) return undefined
-      throw new ProtocolError('the request ends inside a packet')
+    for (;;) {
+      const packet = ready()
+      if (packet) return packet
+      if (ended || !(await fill())) break
     }
-    const length = packetLength(take(HEADER_BYTES))
-    if (taken + Math.max(0, length - HEADER_BYTES) > maxBytes)
-      throw new ProtocolError('the request is too large')
-    if (length === 0) return { kind: 'flush' }
-    if (length === 1) return { kind: 'delim' }
-    if (length === 2) return { kind: 'response-end' }
-    if (length < HEADER_BYTES || length > MAX_PACKET_BYTES) throw new ProtocolError('bad packet length')
-    if (length === HEADER_BYTES) return { kind: 'data', data: Buffer.alloc(0) }
-    const bytes = length - HEADER_BYTES
-    if (available < bytes && !(await fill(bytes))) throw new ProtocolError('the request ends inside a packet')
-    return { kind: 'data', data: take(bytes) }
+    if (available === 0) return undefined
+    throw new ProtocolError('the request ends inside a packet')
   }
 
   async function* rest(): AsyncGenerator<Buffer, void, undefined> {
     try {
-      yield* chunks.splice(0)
-      while (!ended) {
-        const { value, done } = await source.next()
-        if (done) ended = true
-        else if (value.length > 0) yield Buffer.from(value.buffer, value.byteOffset, value.length)
-      }
+      if (at < chunk.length) yield chunk.subarray(at)
+      do yield* later.splice(0)
+      while (!ended && (await fill()))
     } finally {
       if (!ended) await source.return?.()
     }
   }
 
-  return { next, rest }
+  return { next, ready, rest }
 }
 
-function packetLength(header: Buffer): number {
-  const text = header.toString('latin1')
-  if (!/^[0-9a-fA-F]{4}$/.test(text)) throw new ProtocolError('bad packet length')
-  return Number.parseInt(text, 16)
+/** What four hex digits say. */
+function lengthAt(bytes: Buffer, at: number): number {
+  let length = 0
+  for (let i = at; i < at + HEADER_BYTES; i++) {
+    const digit = DIGITS[bytes[i] as number] as number
+    if (digit < 0) throw new ProtocolError('bad packet length')
+    length = length * 16 + digit
+  }
+  return length
 }
+
+/** Of each byte the value as a hex digit, or -1. */
+const DIGITS = Int8Array.from({ length: 256 }, (_, byte) =>
+  /[0-9a-f]/i.test(String.fromCharCode(byte)) ? Number.parseInt(String.fromCharCode(byte), 16) : -1,
+)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { startKeeping } from '../../testing/kept-bytes.ts'
 import { countTurns } from '../../testing/turns.ts'
 import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from './upload-request.ts'
@@ -104,6 +105,30 @@ test('lets others in while it reads many lines, and keeps no answer to so many',
   assert.ok(turns.count >= 20, `${turns.count} turns`)
   assert.ok(request.kind === 'fetch' && !request.clone)
   assert.deepEqual(request.body, body)
+})
+
+test('asks for all refs where it names very many', async () => {
+  const prefixes = Array.from({ length: 60_000 }, (_, i) => `ref-prefix refs/heads/${i}`)
+  assert.deepEqual(await readUploadRequest(inChunks(v2('ls-refs', ['peel', ...prefixes])), { version: 2 }), {
+    kind: 'ls-refs',
+    options: { peel: true, symrefs: false, unborn: false, prefixes: [] },
+  })
+})
+
+test('takes hardly more memory than its bytes, however many lines they are', async () => {
+  const haves = Array.from({ length: 240_000 }, (_, i) => `have ${i.toString(16).padStart(40, '0')}`)
+  const body = v2('fetch', [`want ${oid}`, ...haves])
+  const kept = startKeeping()
+  let inHeap = 0
+  const watched = async function* () {
+    yield* inChunks(body)
+    inHeap = kept()
+  }
+  // It goes on after the flush that version 2 ends with, so that all of it is still there when it is looked at.
+  const request = await readUploadRequest(watched(), { version: 0 })
+  assert.ok(request.kind === 'fetch')
+  assert.deepEqual(request.body, body)
+  assert.ok(inHeap < body.length, `${inHeap} bytes for ${body.length}`)
 })
 
 test('random requests give a request or a ProtocolError and nothing else', async () => {

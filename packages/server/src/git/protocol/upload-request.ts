@@ -1,18 +1,9 @@
 // What a client asks git-upload-pack for: the refs, or a fetch, and whether that is a clone.
 
 import { createHash } from 'node:crypto'
-import { joined } from '../../platform/joined.ts'
 import { createPauses } from '../../platform/pauses.ts'
 import type { LsRefsOptions, ProtocolVersion } from './advertisement.ts'
-import {
-  DELIM_PACKET,
-  dataPacket,
-  FLUSH_PACKET,
-  type Packet,
-  ProtocolError,
-  packetText,
-  readPackets,
-} from './pkt-line.ts'
+import { createFraming, ProtocolError, packetText, readPackets } from './pkt-line.ts'
 
 /** 'nothing' comes from a client that only tries whether it may post; its answer is empty. */
 type UploadRequest = { kind: 'nothing' } | { kind: 'ls-refs'; options: LsRefsOptions } | FetchRequest
@@ -33,10 +24,9 @@ export interface CloneRequest {
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
-// Each costs more memory than its bytes.
 const MAX_LINES = 250_000
-/** Of a request whose answer may be kept for others: its lines are put in order in one go. */
-const MAX_CLONE_LINES = 50_000
+/** Each takes more memory than its bytes: of a request with more of them git alone knows what they say. */
+const MAX_KNOWN_LINES = 50_000
 
 /** Reads a whole request for git-upload-pack. Throws ProtocolError. */
 export async function readUploadRequest(
@@ -44,34 +34,33 @@ export async function readUploadRequest(
   { version }: { version: ProtocolVersion },
 ): Promise<UploadRequest> {
   const reader = readPackets(body, MAX_BYTES)
-  const packets: Packet[] = []
+  const request = createFraming()
   const lines: string[] = []
+  const commands: string[] = []
   const pause = createPauses()
-  for (let packet = await reader.next(); packet; packet = await reader.next()) {
+  let packets = 0
+  for (let packet = await reader.next(); packet; packet = reader.ready() ?? (await reader.next())) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
-    if (packets.length === MAX_LINES) throw new ProtocolError('the request is too large')
-    await pause()
-    if (packet.kind === 'data') lines.push(checkedLine(packet.data))
-    packets.push(packet)
+    if (packets++ === MAX_LINES) throw new ProtocolError('the request is too large')
+    if (packets % PACKETS_A_STEP === 0) await pause()
+    if (packet.kind === 'data') {
+      const line = checkedLine(packet.data)
+      if (lines.length <= MAX_KNOWN_LINES) lines.push(line)
+      if (line.startsWith('command=') && commands.length < 2) commands.push(line.slice('command='.length))
+    }
+    // What is answered here is not for git.
+    if (version !== 2 || commands[0] !== 'ls-refs') request.add(packet)
     // Version 2 sends one command; the older ones end with the body.
     if (version === 2 && packet.kind === 'flush') break
   }
   if (lines.length === 0) return { kind: 'nothing' }
-  const command = version === 2 ? readCommand(lines) : 'fetch'
+  const command = version === 2 ? onlyCommand(commands) : 'fetch'
   if (command === 'ls-refs') return { kind: 'ls-refs', options: readLsRefs(lines) }
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
-  const parts: Buffer[] = []
-  for (const packet of packets) {
-    await pause()
-    parts.push(framed(packet))
-  }
-  return { kind: 'fetch', version, body: await joined(parts), clone }
+  return { kind: 'fetch', version, body: await request.joined(), clone }
 }
 
-function framed(packet: Packet): Buffer {
-  if (packet.kind === 'data') return dataPacket(packet.data)
-  return packet.kind === 'flush' ? FLUSH_PACKET : DELIM_PACKET
-}
+const PACKETS_A_STEP = 16
 
 /** Object ids are checked here, because git ends without an answer when they are malformed. */
 function checkedLine(data: Buffer): string {
@@ -81,8 +70,7 @@ function checkedLine(data: Buffer): string {
   return line
 }
 
-function readCommand(lines: readonly string[]): 'ls-refs' | 'fetch' | 'object-info' {
-  const commands = lines.filter((line) => line.startsWith('command=')).map((line) => line.slice(8))
+function onlyCommand(commands: readonly string[]): 'ls-refs' | 'fetch' | 'object-info' {
   const [command] = commands
   if (commands.length === 1 && (command === 'ls-refs' || command === 'fetch' || command === 'object-info'))
     return command
@@ -98,7 +86,8 @@ function readLsRefs(lines: readonly string[]): LsRefsOptions {
     else if (line.startsWith('ref-prefix ')) options.prefixes.push(line.slice('ref-prefix '.length))
     else if (!CAPABILITY.test(line)) throw new ProtocolError('unexpected line in ls-refs')
   }
-  return options
+  // As git does where there are very many of them.
+  return lines.length > MAX_KNOWN_LINES ? { ...options, prefixes: [] } : options
 }
 
 // Negotiation, and arguments that name refs, whose meaning changes when refs move.
@@ -107,7 +96,7 @@ const UNCACHEABLE = /^(have|shallow|deepen-not|want-ref) |^filter .*sparse/
 const IDENTITY = /^(agent|session-id)=/
 
 function cloneOf(version: ProtocolVersion, lines: readonly string[]): CloneRequest | undefined {
-  if (lines.length > MAX_CLONE_LINES) return undefined
+  if (lines.length > MAX_KNOWN_LINES) return undefined
   if (!lines.includes('done') || lines.some((line) => UNCACHEABLE.test(line))) return undefined
   // The older versions put capabilities behind the first want.
   const words = lines.flatMap((line) => {
