@@ -7,16 +7,10 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPlaces } from '../../platform/places.ts'
 import { createTestRepo, type TestRepo } from '../../testing/git-repo.ts'
+import { DELIM_PACKET } from '../../testing/packets.ts'
 import type { Oid } from '../names.ts'
 import { createGit, openRepo } from '../process/command.ts'
-import {
-  DELIM_PACKET,
-  dataPacket,
-  FLUSH_PACKET,
-  type Packet,
-  ProtocolError,
-  readPackets,
-} from '../protocol/pkt-line.ts'
+import { dataPacket, FLUSH_PACKET, type Packet, ProtocolError, readPackets } from '../protocol/pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from '../protocol/upload-request.ts'
 import { type CloneCache, createCloneCache, type Produce } from './cache.ts'
 import { writeUploadPack } from './upload-pack.ts'

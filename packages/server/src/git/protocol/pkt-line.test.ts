@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DELIM_PACKET } from '../../testing/packets.ts'
 import {
-  DELIM_PACKET,
   dataPacket,
   FLUSH_PACKET,
   type Packet,

@@ -10,7 +10,6 @@ export class ProtocolError extends Error {
 export type Packet = { kind: 'data'; data: Buffer } | { kind: 'flush' | 'delim' | 'response-end' }
 
 export const FLUSH_PACKET = Buffer.from('0000')
-export const DELIM_PACKET = Buffer.from('0001')
 
 export const MAX_PACKET_BYTES = 65520
 const HEADER_BYTES = 4

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { startKeeping } from '../../testing/kept-bytes.ts'
+import { DELIM_PACKET } from '../../testing/packets.ts'
 import { countTurns } from '../../testing/turns.ts'
-import { DELIM_PACKET, dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
+import { dataPacket, FLUSH_PACKET, ProtocolError } from './pkt-line.ts'
 import { type FetchRequest, readUploadRequest } from './upload-request.ts'
 
 async function* inChunks(bytes: Uint8Array, size = bytes.length > 10_000 ? 65536 : 11) {
