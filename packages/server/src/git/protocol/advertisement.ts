@@ -2,6 +2,7 @@
 // It says what `git upload-pack` and `git receive-pack` themselves would say, so either side may take over.
 
 import { type Oid, type RefName, ZERO_OID } from '../names.ts'
+import { lengthDigits } from './pkt-line.ts'
 import { compareNames, type RefBlock, type RefRange, type SortedRefs } from './sorted-refs.ts'
 
 /** `peeled` is what an annotated tag finally points to, null for everything else. */
@@ -177,5 +178,5 @@ function* gatherPackets(preface: string, packets: Iterable<string>): Generator<B
 }
 
 function frame(line: string): string {
-  return (4 + Buffer.byteLength(line)).toString(16).padStart(4, '0') + line
+  return lengthDigits(4 + Buffer.byteLength(line)) + line
 }

@@ -22,10 +22,13 @@ const MAX_SIDEBAND_BYTES = MAX_PACKET_BYTES - HEADER_BYTES - 1
 export function dataPacket(payload: string | Uint8Array): Buffer {
   const length = HEADER_BYTES + Buffer.byteLength(payload)
   if (length > MAX_PACKET_BYTES) throw new RangeError(`a packet of ${length} bytes is too long`)
-  const header = length.toString(16).padStart(HEADER_BYTES, '0')
+  const header = lengthDigits(length)
   if (typeof payload === 'string') return Buffer.from(header + payload)
   return Buffer.concat([Buffer.from(header), payload])
 }
+
+/** What a packet of that length, with these digits, begins with. */
+export const lengthDigits = (length: number): string => length.toString(16).padStart(HEADER_BYTES, '0')
 
 /** Frames packets one after the other into few pieces: many short ones take little more memory than their bytes. */
 export function createFraming() {
@@ -45,7 +48,7 @@ export function createFraming() {
       const data = packet.kind === 'data' ? packet.data : EMPTY
       const length = packet.kind === 'data' ? HEADER_BYTES + data.length : SPECIAL.indexOf(packet.kind)
       makeRoom(HEADER_BYTES + data.length)
-      piece.write(length.toString(16).padStart(HEADER_BYTES, '0'), used, 'latin1')
+      piece.write(lengthDigits(length), used, 'latin1')
       piece.set(data, used + HEADER_BYTES)
       used += HEADER_BYTES + data.length
     },
@@ -78,9 +81,7 @@ export function* sideband(band: Band, payload: string | Uint8Array): Generator<B
 /** What comes before that many bytes of a band. */
 function sidebandHeader(band: Band, length: number): Buffer {
   const whole = HEADER_BYTES + 1 + length
-  return Buffer.from(
-    `${whole.toString(16).padStart(HEADER_BYTES, '0')}${String.fromCharCode(bandNumber[band])}`,
-  )
+  return Buffer.from(`${lengthDigits(whole)}${String.fromCharCode(bandNumber[band])}`)
 }
 
 /** The text of a data packet, without the newline that senders may or may not add. */

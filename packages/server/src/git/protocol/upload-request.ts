@@ -42,7 +42,9 @@ export async function readUploadRequest(
   for (let packet = await reader.next(); packet; packet = reader.ready() ?? (await reader.next())) {
     if (packet.kind === 'response-end') throw new ProtocolError('unexpected packet')
     if (packets++ === MAX_LINES) throw new ProtocolError('the request is too large')
-    if (packets % PACKETS_A_STEP === 0) await pause()
+    // A line may be long, so each counts; a tick for every short one would be most of what it takes.
+    const rest = pause()
+    if (rest) await rest
     if (packet.kind === 'data') {
       const line = checkedLine(packet.data)
       if (lines.length <= MAX_KNOWN_LINES) lines.push(line)
@@ -59,8 +61,6 @@ export async function readUploadRequest(
   const clone = command === 'fetch' ? cloneOf(version, lines) : undefined
   return { kind: 'fetch', version, body: await request.joined(), clone }
 }
-
-const PACKETS_A_STEP = 16
 
 /** Object ids are checked here, because git ends without an answer when they are malformed. */
 function checkedLine(data: Buffer): string {
