@@ -3,7 +3,7 @@
 
 import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
-import { formatTree, type ObjectType, oidOf, parseCommit, parseTree } from '../objects/format.ts'
+import { type ObjectType, parseCommit, parseTree } from '../objects/format.ts'
 import { arePlainAttributes, linksOfPlain } from '../objects/plain-objects.ts'
 import { type BranchUpdate, type Described, describeUpdates, type TipReader } from '../objects/push-facts.ts'
 import type { ObjectReader } from '../objects/reader.ts'
@@ -11,7 +11,6 @@ import { createWalks } from '../objects/walk/walks.ts'
 import { type PackedObject, readSmallPack } from './small-pack.ts'
 
 const MAX_BASE_BYTES = 512 * 1024
-const MAX_BASE_TREE_BYTES = 128 * 1024
 const MAX_ATTRIBUTES_BYTES = 1024 * 1024
 /** How many objects may be named that the pack does not bring. */
 const MAX_NEEDED = 5000
@@ -86,15 +85,10 @@ async function arePlain(objects: readonly PackedObject[], stored: ObjectReader):
 async function findBase(stored: ObjectReader, oid: Oid) {
   const [info] = await stored.listInfo([oid])
   if (!info || info.size > MAX_BASE_BYTES) return undefined
-  if (info.type === 'blob') {
-    const content = await stored.findBlob(oid, MAX_BASE_BYTES)
-    return content && { type: info.type, content }
-  }
-  const isTree = info.type === 'tree' && info.size <= MAX_BASE_TREE_BYTES
-  const entries = isTree ? await stored.findTree(oid) : undefined
-  const content = entries && (await formatTree(entries))
-  // An old tool may have written it in other words.
-  return content && oidOf('tree', content) === oid ? { type: 'tree' as const, content } : undefined
+  const { type } = info
+  if (type !== 'blob' && type !== 'tree') return undefined
+  const content = await (type === 'blob' ? stored.findBlob(oid, MAX_BASE_BYTES) : stored.findBytes(oid, type))
+  return content && { type, content }
 }
 
 /** Reads what was brought as if it were stored. */

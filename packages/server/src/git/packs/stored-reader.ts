@@ -126,17 +126,36 @@ export function createStoredReader({ sight, git, onGit }: StoredReaderDeps): Obj
       async (theirs) => (await theirs.listInfo([oid]))[0],
     )
 
+  /** Many at once, most of which are in memory: a push asks for all that its trees name. */
+  async function listInfo(oids: readonly Oid[]): Promise<(ObjectInfo | undefined)[]> {
+    const known = oids.map(recallInfo)
+    const others = oids.filter((_, i) => !known[i])
+    const found = await Promise.all(others.map(findInfo))
+    let next = 0
+    return known.map((info) => (info ? { type: info.type, size: info.size } : found[next++]))
+  }
+
+  /** Of what is odd about it, whoever looks for it hears. */
+  function recallInfo(oid: Oid): ObjectInfo | undefined {
+    try {
+      return sight.recallInfo(oid)
+    } catch (error) {
+      if (error instanceof Unusual) return undefined
+      throw error
+    }
+  }
+
   const withSize = (entry: TreeEntry, info: ObjectInfo | undefined): SizedEntry =>
     info ? { ...entry, size: info.size } : entry
 
   const sized = (entry: TreeEntry): SizedEntry | Promise<SizedEntry> => {
     if (entry.type !== 'blob') return entry
-    const known = sight.recallInfo(entry.oid)
+    const known = recallInfo(entry.oid)
     return known ? withSize(entry, known) : findInfo(entry.oid).then((info) => withSize(entry, info))
   }
 
   return {
-    listInfo: (oids) => Promise.all(oids.map(findInfo)),
+    listInfo,
     findCommit: (oid) =>
       orGit(
         () => commitOf(oid),
