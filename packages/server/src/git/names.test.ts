@@ -131,7 +131,19 @@ test('a tree path stays inside the tree and never reaches a git directory', () =
     '.Git/config',
     '\ud800',
   ]
-  bad.push('.git ', '.git.', '.git. .', 'git~1', 'GIT~1', '.git:x', '.git::$INDEX_ALLOCATION', '.git\\config')
+  bad.push(
+    '.git ',
+    '.git.',
+    '.git. .',
+    'git~1',
+    'GIT~1',
+    '.git:x',
+    '.git::$INDEX_ALLOCATION',
+    '.git\\config',
+    'a\\.git',
+    'a\\git~1\\b',
+    'a\\.git .:x',
+  )
   bad.push('.g\u200cit', '\ufeff.git', '.gi\u206at/x', 'x'.repeat(4097))
   for (const path of bad) assert.equal(parseTreePath(path), undefined, JSON.stringify(path))
 })

@@ -97,6 +97,7 @@ const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 function isSafeComponent(part: string): boolean {
   if (part === '' || part === '.' || part === '..') return false
   if (part.replace(HFS_IGNORED, '').toLowerCase() === '.git') return false
-  // NTFS drops trailing dots and spaces, knows .git as git~1 too, and takes what follows a colon as a stream.
-  return !/^(\.git|git~1)[. ]*([:\\]|$)/i.test(part)
+  // NTFS drops trailing dots and spaces, knows .git as git~1 too, takes what follows a colon as a stream, and what follows
+  // a backslash as a name.
+  return !/(^|\\)(\.git|git~1)[. ]*([:\\]|$)/i.test(part)
 }

@@ -125,3 +125,14 @@ test('long blanks and hostile people take no longer than others', () => {
   formatCommit({ ...commit, author: { ...commit.author, name: `x${blanks}y` } })
   assert(process.cpuUsage(started).user < 5_000_000)
 })
+
+test('modes that old tools wrote are read as git reads them', async () => {
+  const entry = (mode: string, name: string) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.alloc(20, 1)])
+  const written = ['100664', '0100644', '100775', '100700', '120777', '040000', '40755', '160000', '0']
+  const read = await parseTree(Buffer.concat(written.map((mode, i) => entry(mode, `entry-${i}`))))
+  assert.deepEqual(
+    read.map(({ mode }) => mode),
+    ['100644', '100644', '100755', '100755', '120000', '040000', '040000', '160000', '160000'],
+  )
+})

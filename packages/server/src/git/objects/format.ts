@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { ownText } from '../../platform/own-text.ts'
 import { createPauses } from '../../platform/pauses.ts'
+import { slicesOf } from '../../platform/slices.ts'
 import { type Oid, parseOid, ZERO_OID } from '../names.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
@@ -38,8 +39,22 @@ export interface TreeEntry {
 
 /** The id that git gives an object of this content. */
 export function oidOf(type: ObjectType, content: Uint8Array): Oid {
-  return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex') as Oid
+  return startOid(type, content).update(content).digest('hex') as Oid
 }
+
+/** The same for what may be large: others get their turn in between. */
+export async function oidOfLarge(type: ObjectType, content: Uint8Array): Promise<Oid> {
+  const hash = startOid(type, content)
+  const pause = createPauses()
+  for (const slice of slicesOf(content)) {
+    await pause()
+    hash.update(slice)
+  }
+  return hash.digest('hex') as Oid
+}
+
+const startOid = (type: ObjectType, { length }: Uint8Array) =>
+  createHash('sha1').update(`${type} ${length}\0`)
 
 export function parseCommit(bytes: Buffer): Commit {
   const { headers, body } = splitHeaders(bytes)
@@ -78,13 +93,32 @@ export async function parseTree(bytes: Buffer): Promise<TreeEntry[]> {
     const nul = bytes.indexOf(0, space)
     if (space < 0 || nul < 0 || nul + 20 >= bytes.length) throw new Error('malformed tree object')
     const raw = bytes.subarray(space + 1, nul)
-    const mode = bytes.toString('latin1', at, space).padStart(6, '0')
+    const mode = canonicalMode(bytes.toString('latin1', at, space))
     const oid = bytes.toString('hex', nul + 1, nul + 21) as Oid
     entries.push({ mode, type: typeOfMode(mode), oid, ...named(raw) })
     at = nul + 21
     if (entries.length % ENTRIES_A_STEP === 0) await pause()
   }
   return entries
+}
+
+const USUAL_MODES: Record<string, string> = {
+  '100644': '100644',
+  '100755': '100755',
+  '120000': '120000',
+  '160000': '160000',
+  '40000': '040000',
+}
+
+/** As git reads what old tools have written. */
+function canonicalMode(written: string): string {
+  const usual = USUAL_MODES[written]
+  if (usual) return usual
+  const bits = Number.parseInt(written, 8)
+  const kind = bits & 0o170000
+  if (kind === 0o100000) return bits & 0o100 ? '100755' : '100644'
+  if (kind === 0o120000) return '120000'
+  return kind === 0o040000 ? '040000' : '160000'
 }
 
 /** Text for a name, and its bytes where the text would not give them back. */
