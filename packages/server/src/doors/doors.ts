@@ -26,6 +26,7 @@ import { createRateLimit } from './entry/rate-limit.ts'
 import { createGitDoor, createGitFront, type GitDoorDeps } from './git/door.ts'
 import type { BodyLimit } from './http/body.ts'
 import type { Door, Route, Routes } from './http/door.ts'
+import { createLargeBodies } from './http/large-bodies.ts'
 import { createAccountPages } from './pages/account/routes.ts'
 import { type ClaimPageDeps, createClaimPage } from './pages/claim.ts'
 import { createCodePage } from './pages/code.ts'
@@ -130,6 +131,9 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       const admission = createAdmission({ authenticate, rateLimit, anonymousCookie, baseUrl })
       const json: BodyLimit = { bytes: limits.bodyBytes, scope: 'git_workspace_memory' }
       const commit: BodyLimit = { bytes: limits.commitBodyBytes, scope: 'workspace_commit' }
+      /** Nobody who comes to sign in has more to say. */
+      const credentials: BodyLimit = { ...json, bytes: Math.min(json.bytes, 64 * 1024) }
+      const largeBodies = createLargeBodies()
 
       const forms = createForms({
         serverKey,
@@ -172,6 +176,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         admission,
         anonymousCookie,
         bodyLimits: { json, commit },
+        largeBodies,
         cors,
         checkOutput: deps.checkOutput,
       })
@@ -228,7 +233,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       return [
         {
           ...fronts.transfers,
-          handle: createTransfers({ ...services, admission, cors, bodyLimit: json }),
+          handle: createTransfers({ ...services, admission, cors, bodyLimit: json, largeBodies }),
         },
         {
           ...fronts.tails,
@@ -241,9 +246,9 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         { ...fronts.api, handle: api },
         {
           ...fronts.auth,
-          handle: createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit: json }),
+          handle: createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit: credentials }),
         },
-        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors, console }) },
+        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors, largeBodies, console }) },
         { ...fronts.pages, handle: pages },
       ]
     },

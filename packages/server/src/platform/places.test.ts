@@ -123,3 +123,30 @@ test('lets nobody wait for ever, and says when to come again', async () => {
   held.release()
   ;(await pool.acquire({ id: 'b' })).release()
 })
+
+test('counts what weighs more as more, and lets in one alone that weighs more than there is', async () => {
+  const pool = createPlaces({ size: 10, perOwner: 6 })
+  const large = await pool.acquire({ id: 'a' }, undefined, 20)
+  const waiting = pool.acquire({ id: 'b' }, undefined, 4)
+  assert.deepEqual([pool.running, pool.depth], [20, 1])
+  large.weigh(5)
+  const small = await waiting
+  assert.deepEqual([pool.running, pool.depth], [9, 0])
+  const [own, others] = [pool.acquire({ id: 'a' }, undefined, 2), pool.acquire({ id: 'c' }, undefined, 2)]
+  assert.deepEqual([pool.running, pool.depth], [9, 2])
+  small.release()
+  await others
+  assert.deepEqual([pool.running, pool.depth], [7, 1])
+  large.release()
+  await own
+  assert.deepEqual([pool.running, pool.depth], [4, 0])
+})
+
+test('gives nothing to what has been released', async () => {
+  const pool = createPlaces({ size: 2 })
+  const slot = await pool.acquire({ id: 'a' })
+  slot.release()
+  slot.weigh(2)
+  slot.release()
+  assert.equal(pool.running, 0)
+})

@@ -25,11 +25,16 @@ export interface PlaceOwner {
 /** The right to run one thing. */
 export interface Slot extends Disposable {
   release(): void
+  /** It takes another number of places than was thought. More are given at once, whether they are free or not. */
+  weigh(weight: number): void
 }
 
 export interface Places {
-  /** Waits for a free slot. Rejects with NoPlace, or with the signal's reason while waiting. */
-  acquire(owner: PlaceOwner, signal?: AbortSignal): Promise<Slot>
+  /**
+   * Waits for a free slot. What weighs more takes as many; whoever holds none gets it however much it weighs, or never
+   * would. Rejects with NoPlace, or with the signal's reason while waiting.
+   */
+  acquire(owner: PlaceOwner, signal?: AbortSignal, weight?: number): Promise<Slot>
   /** How many slots are taken. */
   readonly running: number
   /** How many callers wait. */
@@ -51,6 +56,7 @@ interface PlacesOptions {
 }
 
 interface Waiter {
+  weight: number
   grant(): void
 }
 
@@ -65,6 +71,9 @@ const RETRY_AFTER_MS = 5_000
 const sharePerOwner = (size: number): number =>
   Math.max(1, Math.min(availableParallelism() + 1, Math.ceil(size * 0.75)))
 
+/** One alone does, however much it takes. */
+const fits = (taken: number, weight: number, size: number): boolean => taken === 0 || taken + weight <= size
+
 export function createPlaces(options: PlacesOptions): Places {
   const { size, perOwner = sharePerOwner(size), forOthers = 0 } = options
   const { maxWaiting = 256, maxWaitMs = 30_000 } = options
@@ -77,28 +86,34 @@ export function createPlaces(options: PlacesOptions): Places {
   let provisional = 0
   let depth = 0
 
-  function mayRun({ id, isProvisional }: PlaceOwner): boolean {
+  function mayRun({ id, isProvisional }: PlaceOwner, weight: number): boolean {
     const own = held.get(id) ?? 0
-    if (running >= size - (own > 0 ? forOthers : 0)) return false
-    return isProvisional ? provisional < forProvisional && own < perProvisional : own < perOwner
+    if (!fits(running, weight, size - (own > 0 ? forOthers : 0))) return false
+    return isProvisional
+      ? fits(provisional, weight, forProvisional) && fits(own, weight, perProvisional)
+      : fits(own, weight, perOwner)
   }
 
-  function take({ id, isProvisional }: PlaceOwner): Slot {
-    running++
-    if (isProvisional) provisional++
-    held.set(id, (held.get(id) ?? 0) + 1)
-    let released = false
-    const release = () => {
-      if (released) return
-      released = true
-      running--
-      if (isProvisional) provisional--
-      const left = (held.get(id) ?? 1) - 1
-      if (left === 0) held.delete(id)
-      else held.set(id, left)
-      serve()
+  function add({ id, isProvisional }: PlaceOwner, weight: number): void {
+    running += weight
+    if (isProvisional) provisional += weight
+    const own = (held.get(id) ?? 0) + weight
+    if (own === 0) held.delete(id)
+    else held.set(id, own)
+  }
+
+  function take(owner: PlaceOwner, weight: number): Slot {
+    let taken = weight
+    add(owner, taken)
+    const weigh = (weight: number) => {
+      if (taken === 0) return
+      add(owner, weight - taken)
+      const isLess = weight < taken
+      taken = weight
+      if (isLess) serve()
     }
-    return { release, [Symbol.dispose]: release }
+    const release = () => weigh(0)
+    return { weigh, release, [Symbol.dispose]: release }
   }
 
   function leave(queue: Queue, waiter: Waiter) {
@@ -111,7 +126,7 @@ export function createPlaces(options: PlacesOptions): Places {
     for (const [id, queue] of queues) {
       if (running >= size) return
       const [waiter] = queue.waiters
-      if (!waiter || !mayRun(queue.owner)) continue
+      if (!waiter || !mayRun(queue.owner, waiter.weight)) continue
       leave(queue, waiter)
       if (queue.waiters.size > 0) {
         queues.delete(id)
@@ -128,10 +143,10 @@ export function createPlaces(options: PlacesOptions): Places {
     get depth() {
       return depth
     },
-    async acquire(owner, signal) {
+    async acquire(owner, signal, weight = 1) {
       signal?.throwIfAborted()
       const queue = queues.get(owner.id) ?? { owner, waiters: new Set<Waiter>() }
-      if (queue.waiters.size === 0 && mayRun(owner)) return take(owner)
+      if (queue.waiters.size === 0 && mayRun(owner, weight)) return take(owner, weight)
       if (queue.waiters.size >= maxWaiting) throw new NoPlace(RETRY_AFTER_MS)
       return new Promise<Slot>((resolve, reject) => {
         const settle = () => {
@@ -139,9 +154,10 @@ export function createPlaces(options: PlacesOptions): Places {
           signal?.removeEventListener('abort', giveUp)
         }
         const waiter: Waiter = {
+          weight,
           grant() {
             settle()
-            resolve(take(owner))
+            resolve(take(owner, weight))
           },
         }
         const quit = (reason: unknown) => {

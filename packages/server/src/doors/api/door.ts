@@ -6,10 +6,12 @@ import { Fault, forbidden } from '../../platform/fault.ts'
 import type { Admission } from '../entry/admission.ts'
 import { limitedAddress } from '../entry/client-address.ts'
 import type { Cookie } from '../entry/cookies.ts'
-import { type BodyLimit, ClientGone, readJson } from '../http/body.ts'
+import { type BodyLimit, readJson } from '../http/body.ts'
 import type { Door, DoorFront } from '../http/door.ts'
 import { type Exchange, sendJson } from '../http/exchange.ts'
 import { notFound, wrongMethod } from '../http/failure.ts'
+import type { LargeBodies } from '../http/large-bodies.ts'
+import { leavingOf } from '../http/leaving.ts'
 import type { Cors } from './cors.ts'
 import { refuseInEnvelope } from './envelope.ts'
 
@@ -19,6 +21,7 @@ interface ApiDeps {
   /** How large a body may be, by what the contract says of the operation. */
   bodyLimits: Record<OperationMeta['body'], BodyLimit>
   cors: Cors
+  largeBodies: LargeBodies
   anonymousCookie: Cookie
   /** Whether every answer and failure is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
@@ -35,7 +38,7 @@ export const createApiFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors 
  * exists and what is allowed.
  */
 export function createApi(deps: ApiDeps): Door['handle'] {
-  const { operations, admission, bodyLimits, cors, checkOutput, anonymousCookie } = deps
+  const { operations, admission, bodyLimits, largeBodies, cors, checkOutput, anonymousCookie } = deps
   return async (exchange) => {
     const { request, path } = exchange
     const headers = cors.headers(exchange)
@@ -61,7 +64,11 @@ export function createApi(deps: ApiDeps): Door['handle'] {
           return undefined
         })
     if (!visitor && !refusal && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
-    const input = operation.parseInput(await readJson(request, bodyLimits[operation.meta.body]))
+    const limit = bodyLimits[operation.meta.body]
+    using room = largeBodies.expect(exchange, visitor, limit)
+    const input = operation.parseInput(await readJson(request, limit, room))
+    // A commit is its body; of others little is left once it is understood, and some wait long for their answer.
+    if (operation.meta.body !== 'commit') room?.release()
     if (refusal) throw refusal
     if (admitted === 'session' && visitor?.credential.kind !== 'session')
       throw forbidden('scope_missing', 'This needs a session of a signed-in person, not a key or a token')
@@ -85,7 +92,7 @@ async function handleChecked(operation: Operation, input: unknown, call: Call): 
 
 class IncomingCall implements Call {
   readonly #response: Exchange['response']
-  #left: AbortController | undefined
+  #leaving: AbortSignal | undefined
   readonly visitor: Caller | undefined
   readonly requestId: string
   readonly address: string
@@ -110,17 +117,8 @@ class IncomingCall implements Call {
 
   /** Made when somebody asks for it, because few do. */
   get signal(): AbortSignal {
-    if (!this.#left) {
-      const left = new AbortController()
-      const response = this.#response
-      const leave = () => {
-        if (!response.writableFinished) left.abort(new ClientGone())
-      }
-      if (response.closed) leave()
-      else response.once('close', leave)
-      this.#left = left
-    }
-    return this.#left.signal
+    this.#leaving ??= leavingOf(this.#response)
+    return this.#leaving
   }
 
   get limitedAddress(): string | undefined {

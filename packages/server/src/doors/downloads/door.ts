@@ -11,6 +11,7 @@ import { ClientGone } from '../http/body.ts'
 import type { Door } from '../http/door.ts'
 import { type Exchange, securityHeaders, send } from '../http/exchange.ts'
 import { wrongMethod } from '../http/failure.ts'
+import { leavingOf } from '../http/leaving.ts'
 import { parseAsked } from '../http/parse-asked.ts'
 import { disposition, mediaOf, SHUT_IN } from './media.ts'
 
@@ -52,12 +53,9 @@ export function createDownloads({ downloads, admission, cors, processes }: Downl
     const query = Object.fromEntries(new URLSearchParams(exchange.query))
     const caller = await admission.admit(exchange, { basic: true, org: query.org, isVisit: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
-    const left = new AbortController()
-    response.once('close', () => {
-      if (!response.writableFinished) left.abort(new ClientGone())
-    })
-    if (path === ARCHIVE) await sendArchive(exchange, caller, query, left.signal, cross)
-    else await sendFile(exchange, caller, query, left.signal, cross)
+    const signal = leavingOf(response)
+    if (path === ARCHIVE) await sendArchive(exchange, caller, query, signal, cross)
+    else await sendFile(exchange, caller, query, signal, cross)
   }
 
   async function sendArchive(

@@ -6,6 +6,7 @@ import type { PushService } from '../../code/push.ts'
 import { releaseChunk } from '../../git/clones/shared-buffers.ts'
 import { parseProtocolVersion, type Service } from '../../git/protocol/advertisement.ts'
 import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
+import { MAX_UPLOAD_BYTES } from '../../git/protocol/upload-request.ts'
 import { Fault } from '../../platform/fault.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
@@ -23,6 +24,8 @@ import {
   withDirections,
   wrongMethod,
 } from '../http/failure.ts'
+import { isSmall, type LargeBodies } from '../http/large-bodies.ts'
+import { leavingOf } from '../http/leaving.ts'
 import { redirect } from '../pages/layout.ts'
 import { isForLfs, noLfs, refuseLfs } from './lfs.ts'
 import { drained } from './patience.ts'
@@ -33,6 +36,7 @@ export interface GitDoorDeps {
   repos: ReposService
   fetches: FetchService
   pushes: PushService
+  largeBodies: LargeBodies
   /** Where people see what git clones. */
   console: Console | undefined
 }
@@ -69,7 +73,7 @@ export const createGitFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors 
 
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
 export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
-  const { admission, cors, repos, fetches, pushes, console } = deps
+  const { admission, cors, repos, fetches, pushes, largeBodies, console } = deps
   return async (exchange) => {
     const { request, response, path, query } = exchange
     exchange.route = '/git'
@@ -119,26 +123,28 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const { socket } = request
     const giveUp = () => socket.destroy()
     socket.setTimeout(IDLE_MS, giveUp)
-    const left = new AbortController()
-    response.once('close', () => {
-      // The connection is kept for other requests, with a timeout that is not ours.
-      socket.off('timeout', giveUp)
-      if (!response.writableFinished) left.abort(new ClientGone())
-    })
+    // The connection is kept for other requests, with a timeout that is not ours.
+    response.once('close', () => socket.off('timeout', giveUp))
+    const signal = leavingOf(response)
     await inGitsWords(exchange, () =>
       service === 'git-upload-pack'
-        ? upload(exchange, repo, version, left.signal)
-        : receive(exchange, inside, repo, left.signal),
+        ? upload(exchange, inside, repo, version, signal)
+        : receive(exchange, inside, repo, signal),
     )
   }
 
   async function upload(
     exchange: Exchange,
+    caller: Caller,
     repo: RepoRow,
     version: 0 | 1 | 2,
     signal: AbortSignal,
   ): Promise<void> {
-    const result = await fetches.uploadPack(repo, bodyOf(exchange, INFLATED), { version, signal })
+    const body = bodyOf(exchange, INFLATED)
+    using held = isSmall(exchange.request)
+      ? undefined
+      : largeBodies.open(exchange, caller, { maxBytes: MAX_UPLOAD_BYTES, signal })
+    const result = await fetches.uploadPack(repo, held?.pass(body) ?? body, { version, signal })
     if (!result) exchange.response.end()
     else if (Symbol.asyncIterator in result) await stream(exchange, result)
     else await answer(exchange, result)

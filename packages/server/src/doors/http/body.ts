@@ -9,6 +9,14 @@ const BODY_TIMEOUT_MS = 30_000
 /** Whoever goes through what is deeper, level by level, has no end of stack. */
 const MAX_LEVELS = 500
 
+/** What is larger than this waits for room in memory, where somebody minds it. */
+export const LARGE_BODY_BYTES = 256 * 1024
+
+/** Room for a body that turns out to be large. */
+interface Room {
+  take(): Promise<void>
+}
+
 export interface BodyLimit {
   bytes: number
   /** What the refusal names. */
@@ -16,8 +24,8 @@ export interface BodyLimit {
 }
 
 /** Reads a JSON body; one that is absent or empty reads as undefined. */
-export async function readJson(request: IncomingMessage, limit: BodyLimit): Promise<unknown> {
-  const bytes = await readBytes(request, limit)
+export async function readJson(request: IncomingMessage, limit: BodyLimit, room?: Room): Promise<unknown> {
+  const bytes = await readBytes(request, limit, room)
   if (bytes.length === 0) return undefined
   if (!isJson(request.headers['content-type']))
     throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
@@ -37,14 +45,17 @@ function parseSmallJson(bytes: Buffer): ReturnType<typeof parseBoundedJson> {
   }
 }
 
-export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, limit: BodyLimit, room?: Room): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > limit.bytes) return Promise.reject(tooLarge(limit, announced))
   if (hasArrived(request)) return Promise.resolve(takeArrived(request))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let isOver = false
+    let hasAsked = false
     const settle = () => {
+      isOver = true
       clearTimeout(timer)
       request.off('data', onData).off('end', onEnd).off('close', onClose)
     }
@@ -56,13 +67,26 @@ export function readBytes(request: IncomingMessage, limit: BodyLimit): Promise<B
       size += chunk.length
       chunks.push(chunk)
       if (size > limit.bytes) fail(tooLarge(limit, size))
+      else if (room && !hasAsked && size > LARGE_BODY_BYTES) waitFor(room)
+    }
+    const waitFor = (room: Room) => {
+      hasAsked = true
+      request.pause()
+      clearTimeout(timer)
+      room.take().then(() => {
+        if (isOver) return
+        timer = startTimer()
+        request.resume()
+      }, fail)
     }
     const onEnd = () => {
       settle()
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks))
     }
     const onClose = () => fail(new ClientGone())
-    const timer = setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    const startTimer = () =>
+      setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    let timer = startTimer()
     request.on('data', onData).on('end', onEnd).on('close', onClose)
   })
 }

@@ -11,6 +11,8 @@ import { type BodyLimit, ClientGone, hasArrived, readJson, takeArrived } from '.
 import type { Door } from '../http/door.ts'
 import { type Exchange, securityHeaders, sendJson } from '../http/exchange.ts'
 import { wrongMethod } from '../http/failure.ts'
+import type { LargeBodies } from '../http/large-bodies.ts'
+import { leavingOf } from '../http/leaving.ts'
 import { parseAsked } from '../http/parse-asked.ts'
 import { linesOf } from './ndjson.ts'
 
@@ -21,6 +23,7 @@ export interface TransfersDeps {
   cors: Cors
   /** Of what an export is asked with. */
   bodyLimit: BodyLimit
+  largeBodies: LargeBodies
 }
 
 const EXPORT = `${API_PREFIX}/records/export`
@@ -40,7 +43,8 @@ const BATCH_CHARACTERS = 256 * 1024
 const Export = RowsPlace.extend({ where: RowConditions.nullish() })
 
 /** Rows as lines of JSON, any number of them: out with `records/export`, in with `records/import`. */
-export function createTransfers({ records, admission, cors, bodyLimit }: TransfersDeps): Door['handle'] {
+export function createTransfers(deps: TransfersDeps): Door['handle'] {
+  const { records, admission, cors, bodyLimit, largeBodies } = deps
   const exporting = createPlaces({ size: EXPORTS_AT_ONCE, perOwner: EXPORTS_PER_ORG })
 
   return async (exchange) => {
@@ -55,11 +59,7 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
     const caller = await admission.admit(exchange)
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
     if (!records) throw new Fault('FEATURE_UNAVAILABLE', { feature: 'records' })
-    const left = new AbortController()
-    response.once('close', () => {
-      if (!response.writableFinished) left.abort(new ClientGone())
-    })
-    if (path === EXPORT) await exportRows(records, exchange, caller, left.signal, headers)
+    if (path === EXPORT) await exportRows(records, exchange, caller, leavingOf(response), headers)
     else sendJson(exchange, 200, { imported: await importRows(records, exchange, caller) }, headers)
   }
 
@@ -72,7 +72,9 @@ export function createTransfers({ records, admission, cors, bodyLimit }: Transfe
     headers: ReturnType<Cors['headers']>,
   ): Promise<void> {
     const { request, response, requestId } = exchange
-    const { where, ...place } = parseAsked(Export, (await readJson(request, bodyLimit)) ?? {})
+    const room = largeBodies.expect(exchange, caller, bodyLimit)
+    const body = await readJson(request, bodyLimit, room).finally(() => room?.release())
+    const { where, ...place } = parseAsked(Export, body ?? {})
     const asked = {
       ...place,
       where: where ?? undefined,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts'
 import { Fault } from '../../platform/fault.ts'
-import { createPlaces, type Slot } from '../../platform/places.ts'
+import { createPlaces } from '../../platform/places.ts'
 
 const RETRY_AFTER_MS = 5_000
 
@@ -13,7 +13,7 @@ export function createTailPlaces({ total, perCaller }: { total: number; perCalle
       return places.running
     },
 
-    async take({ actor, org }: Caller): Promise<Slot> {
+    async take({ actor, org }: Caller): Promise<Disposable> {
       const who = `${actor.kind}:${actor.id}`
       const own = open.get(who) ?? 0
       if (own >= perCaller) throw new Fault('TOO_MANY_REQUESTS', { retryAfterMs: RETRY_AFTER_MS })
@@ -29,7 +29,7 @@ export function createTailPlaces({ total, perCaller }: { total: number; perCalle
           slot.release()
           leave()
         }
-        return { release, [Symbol.dispose]: release }
+        return { [Symbol.dispose]: release }
       } catch (error) {
         leave()
         throw error

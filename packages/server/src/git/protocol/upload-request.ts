@@ -23,7 +23,7 @@ export interface CloneRequest {
   followsTags: boolean
 }
 
-const MAX_BYTES = 32 * 1024 * 1024
+export const MAX_UPLOAD_BYTES = 32 * 1024 * 1024
 const MAX_LINES = 250_000
 /** Each takes more memory than its bytes: of a request with more of them git alone knows what they say. */
 const MAX_KNOWN_LINES = 50_000
@@ -33,7 +33,7 @@ export async function readUploadRequest(
   body: AsyncIterable<Uint8Array>,
   { version }: { version: ProtocolVersion },
 ): Promise<UploadRequest> {
-  const reader = readPackets(body, MAX_BYTES)
+  const reader = readPackets(body, MAX_UPLOAD_BYTES)
   const request = createFraming()
   const lines: string[] = []
   const commands: string[] = []
