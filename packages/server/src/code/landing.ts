@@ -18,6 +18,7 @@ import { eventsOf } from './push-events.ts'
 import type { RefLists } from './ref-lists.ts'
 import { type Mover, type RefRules, refRulesFor } from './ref-rules.ts'
 import * as refStore from './ref-store.ts'
+import { headRef } from './repositories.ts'
 import * as store from './store.ts'
 
 /** One ref that shall move. */
@@ -149,8 +150,10 @@ export function createLandings({
     if (pack) await store.insertPack(tx, repo.id, pack, now)
     database.afterCommit(tx, () => packLists.noteLanded(current, pack?.packId))
     await abandoned.note(tx, repo.id, moved.flatMap(leftBehind), now)
-    await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, options ?? []))
     const branch = counted === 0 ? defaultAmong(current, moved) : undefined
+    const defaultBranch = headRef({ default_branch: branch ?? current.default_branch })
+    const told = { defaultBranch, options: options ?? [] }
+    await events.appendAll(tx, repoScope(repo.id), eventsOf(by(mover.caller), moved, told))
     if (branch) await repos.setDefaultBranchIn(tx, by(mover.caller), current, branch)
     return results
   }

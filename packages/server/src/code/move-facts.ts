@@ -7,6 +7,7 @@ import type { OpenRepo } from '../git/process/command.ts'
 import type { PushCommand } from '../git/protocol/push-request.ts'
 import type { RepoRow } from '../repos/service.ts'
 import { mindsForce } from './ref-rules.ts'
+import { headRef } from './repositories.ts'
 
 /** A branch that is created, or moved from where it is now. */
 export type Move = PushCommand & { after: Oid }
@@ -15,7 +16,7 @@ export type Move = PushCommand & { after: Oid }
 const DESCRIBED_BRANCHES = 20
 const GATHERED_AT_ONCE = 3
 
-/** Not all of very many; then first those of which a rule asks whether they are forced. */
+/** Not all of very many; then first the default branch, and those of which a rule asks whether they are forced. */
 export function movesToDescribe(
   repo: RepoRow,
   commands: readonly PushCommand[],
@@ -24,10 +25,13 @@ export function movesToDescribe(
   const moves = commands.filter((command) => isBranchMove(command, current))
   if (moves.length <= DESCRIBED_BRANCHES) return moves
   const isMinded = mindsForce(repo)
-  const { first = [], rest = [] } = Object.groupBy(moves, ({ ref }) =>
-    ref && isMinded(ref) ? 'first' : 'rest',
-  )
-  return [...first, ...rest].slice(0, DESCRIBED_BRANCHES)
+  const defaultBranch = headRef(repo)
+  const groups = Object.groupBy(moves, ({ ref }) => {
+    if (ref === defaultBranch) return 'default'
+    return ref && isMinded(ref) ? 'minded' : 'rest'
+  })
+  const { default: first = [], minded = [], rest = [] } = groups
+  return [...first, ...minded, ...rest].slice(0, DESCRIBED_BRANCHES)
 }
 
 function isBranchMove(command: PushCommand, current: (name: RefName) => Oid | undefined): command is Move {

@@ -1,5 +1,5 @@
 import type { Author, NewEvent } from '../events/service.ts'
-import { shortRef } from '../git/names.ts'
+import { type RefName, shortRef } from '../git/names.ts'
 import type { UpdateFacts } from '../git/objects/push-facts.ts'
 import type { RefChange } from './landing.ts'
 
@@ -19,13 +19,14 @@ const LISTED_BYTES = 96 * 1024
 export function eventsOf(
   author: Author,
   moved: readonly RefChange[],
-  options: readonly string[],
+  { defaultBranch, options }: { defaultBranch: RefName; options: readonly string[] },
 ): RefEvent[] {
   const pushed = options.length > 0 ? { options } : {}
-  // Those of which more is known than that they moved come first: the default branch is among them.
+  // The default branch comes first, then those of which more is known than that they moved.
+  const first = moved.filter(({ ref }) => ref === defaultBranch)
   const known = moved.filter(({ facts }) => facts)
   const toldAlone = moved.length > FEW ? TOLD_OF_MANY : FEW
-  const told = new Set(new Set([...known, ...moved]).values().take(toldAlone))
+  const told = new Set(new Set([...first, ...known, ...moved]).values().take(toldAlone))
   const one = moved.filter((change) => told.has(change)).flatMap((change) => tellOne(change, pushed))
   const many = tellMany(
     moved.filter((change) => !told.has(change)),
