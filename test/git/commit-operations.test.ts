@@ -168,11 +168,20 @@ describe('git/commits/create', () => {
       'a/../b',
       '.GIT/hooks/x',
       'git~1/x',
+      'a\\.git\\x',
       'a/.git',
     ])
       await invalid([put(path)], path)
     await invalid([put('.gitmodules', 'target', { mode: '120000' })], '.gitmodules')
     assert.equal((await create({ changes: [put('ok')], branch: 'a..b' })).status, 400)
+    const author = { name: 'A', email: 'a@example.com', timestamp: -5 }
+    assertInvalid(await create({ changes: [put('x')], author }), ['author', 'timestamp'])
+    assertFault(
+      await create({ changes: [put('x')], branch: 'main/sub' }),
+      'REF_ALREADY_EXISTS',
+      { name, ref: 'refs/heads/main/sub' },
+      'Git ref already exists: its name is inside, or contains, the name of another ref',
+    )
     assertInvalid(await create({ changes: [put('x', 'not base64!', { encoding: 'base64' })] }), [
       'changes',
       0,
@@ -187,6 +196,30 @@ describe('git/commits/create', () => {
     const listing = await client.run('ls-tree', '-r', '--name-only', await fetched(), 'many/')
     assert.equal(listing.split('\n').length, 1000)
     assert.equal((await host.events(name)).at(-1)?.payload.paths.length, 1000)
+  })
+
+  it('refuses what leads into too many directories, and does not take long to', async () => {
+    const deep = (i: number, depth: number) =>
+      `${Array.from({ length: depth }, (_, j) => (i >> (j % 14)) & 1).join('/')}/f${i}`
+    for (const [count, depth] of [
+      [30, 1900],
+      [5000, 1900],
+    ] as const) {
+      const changes = Array.from({ length: count }, (_, i) => put(deep(i, depth)))
+      const { code, data } = asEnvelope(await create({ branch: 'deep', changes }))
+      assert.equal(code, 'PAYLOAD_TOO_LARGE')
+      assert.equal((data as { scope: string }).scope, 'git_workspace_memory')
+    }
+    const { status } = await create({ branch: 'deep', changes: [put(deep(1, 1900))] })
+    assert.equal(status, 200)
+  })
+
+  it('knows an id in capital letters', async () => {
+    const expectedHead = (await head())?.toUpperCase()
+    assert.equal((await host.call('git/commits/get', { name, ref: expectedHead })).status, 200)
+    assert.equal((await create({ expectedHead, changes: [put('capital')] })).status, 200)
+    const absent = await host.call('git/commits/get', { name, ref: ABSENT.toUpperCase() })
+    assertFault(absent, 'GIT_OBJECT_NOT_FOUND', { name, object: ABSENT.toUpperCase() })
   })
 
   it('lets exactly one of several win the same head, and the others know', async () => {

@@ -209,6 +209,7 @@ onEachDatabase('events of pushes', (create) => {
     const told = await logged('many', () => pushRaw(host, 'many', commands))
     const one = told.filter(({ subject }) => subject !== null)
     assert.equal(one.length, 10)
+    assert.ok(one.some(({ subject, payload }) => subject === 'refs/heads/main' && payload.commitCount === 0))
     // Among them those whose history was looked at: branches.
     assert.ok(
       one.every(({ subject }) => /^(refs\/heads\/)?b\/\d{3}$|^(refs\/heads\/)?main$/.test(subject ?? '')),
@@ -311,6 +312,11 @@ onEachDatabase('events of pushes', (create) => {
       'git.push refs/heads/b',
       'git.branch.created b',
     ])
+    const [updated] = await logged(name, () =>
+      host.ok('git/refs/update', { name, ref: 'refs/heads/u', oid: main }),
+    )
+    const { commitCount, paths } = updated?.payload ?? {}
+    assert.deepEqual([commitCount, paths], [0, []])
     assert.deepEqual(await types('git/branches/delete', { branch: 'b' }), [
       'git.push refs/heads/b',
       'git.branch.deleted b',

@@ -118,7 +118,8 @@ onEachDatabase('what no ref leads to', (create) => {
 
   it('may go while a push is looked at, which is then refused with a reason', async () => {
     const { url, client } = await withLargeBranch('overtaken')
-    await client.commit({ 'more.txt': noise(200_000) })
+    // So much that git has to look at it, and takes a while.
+    await client.commit({ 'more.txt': noise(3_000_000) })
     const id = await host.repoId('overtaken')
     let isPushing = true
     const pushing = client.attempt('push', url, 'large').finally(() => {

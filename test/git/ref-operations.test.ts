@@ -256,10 +256,12 @@ onEachDatabase('operations on refs', (create) => {
       assertInvalid(await update({ ref: 'refs/trellis/canonical', oid: main }), ['ref'])
       assertFault(await update({ oid: ABSENT }), 'GIT_OBJECT_NOT_FOUND', { name, object: ABSENT })
       assertInvalid(await update({ oid: await client.rev('main^{tree}') }), ['oid'])
-      assertFault(await update({ ref: 'refs/heads/main/x', oid: main }), 'REF_ALREADY_EXISTS', {
-        name,
-        ref: 'refs/heads/main/x',
-      })
+      assertFault(
+        await update({ ref: 'refs/heads/main/x', oid: main }),
+        'REF_ALREADY_EXISTS',
+        { name, ref: 'refs/heads/main/x' },
+        'Git ref already exists: its name is inside, or contains, the name of another ref',
+      )
     })
 
     it('lets exactly one of two move a ref from where both saw it', async () => {

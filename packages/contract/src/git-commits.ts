@@ -58,7 +58,7 @@ export const Change = z.discriminatedUnion('op', [
     mode: z
       .enum(['100644', '100755', '120000'])
       .optional()
-      .describe('Without one a file keeps its mode, and a new one is ordinary.'),
+      .describe('Without one a file stays executable, and any other is an ordinary file.'),
   }),
   z.object({ op: z.literal('delete'), path: Path }),
   z.object({ op: z.literal('move'), from: Path, to: Path }),
@@ -101,7 +101,7 @@ export const commits = {
     tag,
     needs: 'repo:write',
     body: 'commit',
-    errors: [...writeErrors, 'NON_FAST_FORWARD', 'INVALID_TREE', 'INVALID_PARENT'],
+    errors: [...writeErrors, 'REF_ALREADY_EXISTS', 'NON_FAST_FORWARD', 'INVALID_TREE', 'INVALID_PARENT'],
   })
     .input(
       z.object({

@@ -14,20 +14,22 @@ import { mergeCommits } from '../git/objects/merge.ts'
 import type { PackBytes } from '../git/objects/pack-writer.ts'
 import { describeTips, gatherFacts, readFacts, type UpdateFacts } from '../git/objects/push-facts.ts'
 import { ObjectTooLarge } from '../git/objects/reader.ts'
-import { InvalidTree } from '../git/objects/tree-editor.ts'
+import { type EditOptions, EditTooLarge, InvalidTree } from '../git/objects/tree-editor.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
 import { isOutage } from '../platform/outages.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { decodeBase64 } from './base64.ts'
+import { type BranchTurns, Overtaken } from './branch-turns.ts'
 import { type Landings, ObjectsPruned } from './landing.ts'
 import type { Makers } from './makers.ts'
-import type { Means } from './ref-rules.ts'
-import { present, requireBranch, requireTag } from './refs.ts'
+import { type Means, refRulesFor } from './ref-rules.ts'
+import { isAsExpected, nothingNew, obstructed, present, requireBranch, requireTag } from './refs.ts'
 import type { Repositories } from './repositories.ts'
 import type { Revisions } from './revisions.ts'
 import type { Signers } from './signers.ts'
+import { encodeUtf8 } from './utf8.ts'
 
 interface CommitsDeps {
   repos: ReposService
@@ -35,6 +37,7 @@ interface CommitsDeps {
   revisions: Revisions
   makers: Makers
   landings: Landings
+  turns: BranchTurns
   packs: PackStore
   signers: Signers
   onLanded(repo: RepoRow): void
@@ -66,6 +69,21 @@ interface MergeInput {
   author?: Person | undefined
 }
 
+type Wanted = Parameters<typeof makeCommit>[0]
+
+interface ReadyCommit {
+  input: NewCommitInput
+  ref: RefName
+  wanted: Omit<Wanted, 'parent'>
+  signal: AbortSignal
+}
+
+interface ReadyMerge extends Pick<Wanted, 'author' | 'committer'> {
+  input: MergeInput
+  ref: RefName
+  signal: AbortSignal
+}
+
 interface NewTagInput {
   name: string
   tag: string
@@ -78,7 +96,7 @@ export type CommitsService = ReturnType<typeof createCommitsService>
 
 /** Commits, tags and merges made by the server itself, without a clone or a checkout. */
 export function createCommitsService(deps: CommitsDeps) {
-  const { repos, repositories, revisions, makers, landings, packs, signers, onLanded } = deps
+  const { repos, repositories, revisions, makers, landings, turns, packs, signers, onLanded } = deps
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, pack: PackBytes): Promise<PackInfo> {
@@ -90,14 +108,17 @@ export function createCommitsService(deps: CommitsDeps) {
   }
 
   /** Makes the commit that was asked for, of what is there; git is asked only about submodules. */
-  async function make(repo: RepoRow, wanted: Parameters<typeof makeCommit>[0], signal: AbortSignal) {
+  async function make(repo: RepoRow, wanted: Wanted, options: EditOptions & { signal: AbortSignal }) {
+    const { signal } = options
     const inWords = (error: unknown) => {
       throw inContractWords(repo, error)
     }
     if (!wanted.parent) await repositories.requireSound(repo)
     const made = wanted.parent
-      ? await repositories.withObjects(repo, signal, (objects) => makeCommit(wanted, objects).catch(inWords))
-      : await makeCommit(wanted).catch(inWords)
+      ? await repositories.withObjects(repo, signal, (objects) =>
+          makeCommit(wanted, objects, options).catch(inWords),
+        )
+      : await makeCommit(wanted, undefined, options).catch(inWords)
     if (made.unchanged || !made.submodulesFile) return made
     const check = { pack: made.pack, path: made.submodulesFile }
     await repositories.withQuarantine(repo, signal, ({ objectsDir }, opened) =>
@@ -136,90 +157,110 @@ export function createCommitsService(deps: CommitsDeps) {
     if (refused && pack) await packs.remove(pack.packId)
     if (refused instanceof Error) throw refused
     if (refused && ref.startsWith('refs/tags/')) throw new Fault('REF_ALREADY_EXISTS', where)
-    if (refused) throw new Fault('STALE_REF', where)
+    if (refused === 'obstructed') throw obstructed(where)
+    if (refused) throw new Overtaken(where)
     onLanded(repo)
+  }
+
+  /** On top of whatever is there now. Throws Overtaken when that moves meanwhile. */
+  async function commitOnce(caller: Caller, repo: RepoRow, { input, ref, wanted, signal }: ReadyCommit) {
+    const before = (await repositories.findOid(repo, ref)) ?? null
+    if (!isAsExpected(before, input.expectedHead)) throw new Fault('STALE_REF', { name: repo.name, ref })
+    const parent = await parentFor(repo, ref, before, input.parent, signal)
+    const commit = { ...(parent && { parent }), ...wanted }
+    const made = await makers.make(repo, signal, (onHeavy) => make(repo, commit, { signal, onHeavy }))
+    const [{ branch }, { tree }] = [input, made]
+    if (made.unchanged) {
+      if (!before)
+        throw new Fault('INVALID_TREE', { name: repo.name, object: tree }, { message: emptyCommit })
+      return { branch, before, oid: before, tree, unchanged: true }
+    }
+    const facts = { fastForward: true, commitCount: 1, ...made.paths }
+    const pack = await keep(repo, ref, made.pack)
+    await land(caller, repo, { ref, before, after: made.commit, facts }, { pack })
+    return { branch, before, oid: made.commit, tree, unchanged: false }
+  }
+
+  /** The same for a merge. */
+  async function mergeOnce(
+    caller: Caller,
+    repo: RepoRow,
+    { input, ref, author, committer, signal }: ReadyMerge,
+  ) {
+    const ours = await repositories.findOid(repo, ref)
+    if (!isAsExpected(ours ?? null, input.expectedHead))
+      throw new Fault('STALE_REF', { name: repo.name, ref })
+    if (!ours) throw noBranch(repo, input)
+    const { theirs, straight } = await repositories.withObjects(repo, signal, async (objects) => {
+      const theirs = await revisions.commitIn(objects, repo, input.from)
+      const isAsked = input.strategy === 'fast-forward'
+      // Whatever is odd about it, git will tell.
+      const read = () => readFacts(objects, { before: ours, after: theirs }).catch(() => undefined)
+      return { theirs, straight: isAsked ? await read() : undefined }
+    })
+    const answer = { branch: input.branch, oid: ours as string, conflicts: [], conflictsTruncated: false }
+    if (theirs === ours) return { ...answer, outcome: 'up-to-date' as const }
+    requireMayMerge(caller, repo, { ref, before: ours, after: theirs })
+    if (straight) {
+      const change = { ref, before: ours, after: theirs, facts: straight }
+      await land(caller, repo, change, { means: 'merge' })
+      return { ...answer, outcome: 'fast-forward' as const, oid: theirs }
+    }
+    const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
+    return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
+      const result = await mergeCommits(opened, quarantined.objectsDir, {
+        ours,
+        theirs,
+        strategy: input.strategy,
+        author,
+        committer,
+        message,
+      })
+      const { outcome } = result
+      if (result.outcome === 'conflict')
+        return {
+          ...answer,
+          outcome,
+          conflicts: result.conflicts.map(({ path, kinds }) => ({ path, kinds })),
+          conflictsTruncated: result.truncated,
+        }
+      if (result.outcome !== 'fast-forward' && result.outcome !== 'merged') return { ...answer, outcome }
+      const after = result.commit
+      const facts = await gatherFacts(quarantined, { before: ours, after })
+      const pack = result.outcome === 'merged' ? await keep(repo, ref, result.pack) : undefined
+      await land(caller, repo, { ref, before: ours, after, facts }, { pack, means: 'merge' })
+      return { ...answer, outcome, oid: after }
+    })
   }
 
   return {
     async create(caller: Caller, input: NewCommitInput, signal: AbortSignal) {
       const ref = requireBranch(input.branch)
       const changes = await decodeAll(input.changes)
-      const committer = await signers.personOf(caller, input.committer ?? input.author, 'committer')
-      const author = input.author ? await signers.personOf(caller, input.author, 'author') : committer
+      const author = await signers.personOf(caller, input.author, 'author')
+      const committer = input.committer
+        ? await signers.personOf(caller, input.committer, 'committer')
+        : author
       const repo = await repos.open(caller, input.name, 'repo:write')
-      const where = { name: repo.name, ref }
-
-      const before = (await repositories.findOid(repo, ref)) ?? null
-      if (input.expectedHead !== undefined && input.expectedHead !== before)
-        throw new Fault('STALE_REF', where)
-      const parent = await parentFor(repo, ref, before, input.parent, signal)
-      const { branch, message } = input
-      const commit = { ...(parent && { parent }), changes, author, committer, message }
-      const made = await makers.make(repo, signal, () => make(repo, commit, signal))
-      const { tree } = made
-      if (made.unchanged) {
-        if (!before)
-          throw new Fault('INVALID_TREE', { name: repo.name, object: tree }, { message: emptyCommit })
-        return { branch, before, oid: before, tree, unchanged: true }
-      }
-      const facts = { fastForward: true, commitCount: 1, ...pathsOf(input.changes) }
-      const pack = await keep(repo, ref, made.pack)
-      await land(caller, repo, { ref, before, after: made.commit, facts }, { pack })
-      return { branch, before, oid: made.commit, tree, unchanged: false }
+      const wanted = { changes, author, committer, message: input.message }
+      const attempt = () => commitOnce(caller, repo, { input, ref, wanted, signal })
+      const saysWhere = input.expectedHead !== undefined || input.parent !== undefined
+      return saysWhere ? attempt() : turns.take(repo, ref, signal, attempt)
     },
 
     async merge(caller: Caller, input: MergeInput, signal: AbortSignal) {
       const ref = requireBranch(input.branch)
       const author = await signers.personOf(caller, input.author, 'author')
       const committer = await signers.callerOf(caller)
-      const noBranch = ({ name }: RepoRow) =>
-        new Fault('GIT_OBJECT_NOT_FOUND', { name, object: input.branch })
       const repo = await repos.open(caller, input.name, 'repo:write', async (repo) => {
-        if (!(await repositories.findOid(repo, ref))) throw noBranch(repo)
+        if (!(await repositories.findOid(repo, ref))) throw noBranch(repo, input)
         await revisions.commitAt(repo, input.from, signal)
       })
-      const ours = await repositories.findOid(repo, ref)
-      if (input.expectedHead !== undefined && input.expectedHead !== ours)
-        throw new Fault('STALE_REF', { name: repo.name, ref })
-      if (!ours) throw noBranch(repo)
-      const { theirs, straight } = await repositories.withObjects(repo, signal, async (objects) => {
-        const theirs = await revisions.commitIn(objects, repo, input.from)
-        const isAsked = input.strategy === 'fast-forward'
-        // Whatever is odd about it, git will tell.
-        const read = () => readFacts(objects, { before: ours, after: theirs }).catch(() => undefined)
-        return { theirs, straight: isAsked ? await read() : undefined }
-      })
-      const answer = { branch: input.branch, oid: ours as string, conflicts: [], conflictsTruncated: false }
-      if (theirs === ours) return { ...answer, outcome: 'up-to-date' as const }
-      if (straight) {
-        const change = { ref, before: ours, after: theirs, facts: straight }
-        await land(caller, repo, change, { means: 'merge' })
-        return { ...answer, outcome: 'fast-forward' as const, oid: theirs }
-      }
-      const message = input.message ?? `Merge ${input.from} into ${input.branch}\n`
-      return repositories.withQuarantine(repo, signal, async (quarantined, opened) => {
-        const result = await mergeCommits(opened, quarantined.objectsDir, {
-          ours,
-          theirs,
-          strategy: input.strategy,
-          author,
-          committer,
-          message,
-        })
-        const { outcome } = result
-        if (result.outcome === 'conflict')
-          return {
-            ...answer,
-            outcome,
-            conflicts: result.conflicts.map(({ path, kinds }) => ({ path, kinds })),
-            conflictsTruncated: result.truncated,
-          }
-        if (result.outcome !== 'fast-forward' && result.outcome !== 'merged') return { ...answer, outcome }
-        const after = result.commit
-        const facts = await gatherFacts(quarantined, { before: ours, after })
-        const pack = result.outcome === 'merged' ? await keep(repo, ref, result.pack) : undefined
-        await land(caller, repo, { ref, before: ours, after, facts }, { pack, means: 'merge' })
-        return { ...answer, outcome, oid: after }
+      const attempt = () => mergeOnce(caller, repo, { input, ref, author, committer, signal })
+      // Git may take long, and fail: a turn is for those whom somebody has overtaken.
+      return attempt().catch((error: unknown) => {
+        if (!(error instanceof Overtaken) || input.expectedHead !== undefined) throw error
+        return turns.take(repo, ref, signal, attempt)
       })
     },
 
@@ -275,14 +316,28 @@ export function createCommitsService(deps: CommitsDeps) {
   }
 }
 
-const emptyCommit = 'The changes leave nothing to commit'
-
-/** What the event of the push says was changed; the list of changes knows without asking git. */
-function pathsOf(changes: readonly InputChange[]): { changedPaths: string[]; pathsTruncated: boolean } {
-  const paths = changes.flatMap((change) => (change.op === 'move' ? [change.from, change.to] : [change.path]))
-  const distinct = [...new Set(paths)].sort()
-  return { changedPaths: distinct.slice(0, 1000), pathsTruncated: distinct.length > 1000 }
+/** Asked once more when it lands. Here, so that git does not work for those who may not. */
+function requireMayMerge(
+  caller: Caller,
+  repo: RepoRow,
+  move: { ref: RefName; before: Oid; after: Oid },
+): void {
+  const reason = refRulesFor(
+    { caller, means: 'merge' },
+    repo,
+  )({
+    ...move,
+    peeled: null,
+    type: 'commit',
+    facts: nothingNew,
+  })
+  if (reason) throw reason
 }
+
+const noBranch = ({ name }: RepoRow, { branch }: MergeInput) =>
+  new Fault('GIT_OBJECT_NOT_FOUND', { name, object: branch })
+
+const emptyCommit = 'The changes leave nothing to commit'
 
 /** There may be thousands, of tens of megabytes. */
 async function decodeAll(changes: readonly InputChange[]): Promise<Change[]> {
@@ -298,7 +353,7 @@ async function decodeAll(changes: readonly InputChange[]): Promise<Change[]> {
 async function decode(change: InputChange, index: number): Promise<Change> {
   if (change.op !== 'put') return change
   const { op, path, content, encoding, mode } = change
-  const bytes = encoding === 'base64' ? await decodeBase64(content) : Buffer.from(content, 'utf8')
+  const bytes = encoding === 'base64' ? await decodeBase64(content) : await encodeUtf8(content)
   if (!bytes) throw invalid(['changes', index, 'content'], 'This is not valid base64')
   return { op, path, bytes, ...(mode && { mode }) }
 }
@@ -315,6 +370,12 @@ function inContractWords(repo: RepoRow, error: unknown): unknown {
       'PAYLOAD_TOO_LARGE',
       { scope: 'git_workspace_memory', limit: error.limit, observed: error.size },
       { message: 'A directory on the way has too many entries' },
+    )
+  if (error instanceof EditTooLarge)
+    return new Fault(
+      'PAYLOAD_TOO_LARGE',
+      { scope: 'git_workspace_memory', limit: error.limit, observed: error.observed },
+      { message: 'The changes lead into too many directories: commit them in parts' },
     )
   if (error instanceof InvalidParent)
     return new Fault('INVALID_PARENT', { name: repo.name, object: error.oid })

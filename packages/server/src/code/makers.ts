@@ -13,24 +13,42 @@ const AT_ONCE_PER_ORG = 16
 /** More than agents of one organization come to be. */
 const MAX_WAITING = 1_000
 
+/** Those that turn out to take much memory, some hundred megabytes, have places of their own. */
+const HEAVY = { size: 4, perOwner: 2, maxWaiting: 32 }
+
 /** How long they may take of one turn of the event loop, where many bring a few objects each. */
 const SHARE_MS = 0.5
 
 export function createMakers(room: Room) {
   const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG, maxWaiting: MAX_WAITING })
+  const heavyPlaces = createPlaces(HEAVY)
   const share = new TurnShare(SHARE_MS, () => places.running + places.depth)
 
   return {
     /**
      * They come to it one after the other, and not all of one organization before those of another. Have things stored
-     * afterwards: that takes little memory, and long where much goes on. Throws OutOfSpace.
+     * afterwards: that takes little memory, and long where much goes on. What turns out to take much memory waits for
+     * `heavily` before it takes it. Throws OutOfSpace.
      */
-    async make<T>(repo: OwnedRepo, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    async make<T>(
+      repo: OwnedRepo,
+      signal: AbortSignal,
+      work: (heavily: () => Promise<void>) => Promise<T>,
+    ): Promise<T> {
       await requireRoom(room)
-      using _place = await places.acquire(placeOwnerOf(repo), signal)
-      await share.take()
-      signal.throwIfAborted()
-      return await work()
+      const owner = placeOwnerOf(repo)
+      let place = await places.acquire(owner, signal)
+      try {
+        await share.take()
+        signal.throwIfAborted()
+        return await work(async () => {
+          // Whoever waits for a place of the few must not keep one of the many.
+          place.release()
+          place = await heavyPlaces.acquire(owner, signal)
+        })
+      } finally {
+        place.release()
+      }
     },
   }
 }

@@ -17,6 +17,7 @@ import { createPlaces } from '../platform/places.ts'
 import { createRepoRegister } from '../repos/register.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import { createBlamesService } from './blames.ts'
+import { createBranchTurns } from './branch-turns.ts'
 import { createBranchesService } from './branches.ts'
 import { createBrowseService } from './browse.ts'
 import { createCommitsService } from './commits.ts'
@@ -122,18 +123,20 @@ export async function createCodeModule(needs: CodeNeeds) {
   const revisions = createRevisions({ repositories })
   const makers = createMakers(room)
   const landings = createLandings({ ...needs, refLists, packLists, limits })
+  const turns = createBranchTurns()
   const signers = createSigners(needs)
   const hints = createHints()
   const onLanded = ({ id }: RepoRow) => hints.hint(id)
   const maintenance = createMaintenance({ ...needs, repositories, directories, packs, hint: hints.hint })
 
-  const refs = createRefsService({ db: database.db, repos, repositories, revisions, landings })
+  const refs = createRefsService({ db: database.db, repos, repositories, revisions, landings, turns })
   const commits = createCommitsService({
     repos,
     repositories,
     revisions,
     makers,
     landings,
+    turns,
     packs,
     signers,
     onLanded,

@@ -18,6 +18,7 @@ import { Fault, invalid } from '../platform/fault.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Db } from '../schema.ts'
 import { isFastForward } from './ancestry.ts'
+import { type BranchTurns, Overtaken } from './branch-turns.ts'
 import type { Landings, RefChange } from './landing.ts'
 import * as refStore from './ref-store.ts'
 import type { Repositories } from './repositories.ts'
@@ -29,6 +30,7 @@ interface RefsDeps {
   repositories: Repositories
   revisions: Revisions
   landings: Landings
+  turns: BranchTurns
 }
 
 interface Target {
@@ -39,6 +41,13 @@ interface Target {
   facts?: UpdateFacts | 'unclear'
 }
 
+/** Where a ref is to go. */
+interface NewPlace {
+  oid: string | null
+  expectedOid?: string | null | undefined
+  force: boolean
+}
+
 interface RefPage {
   name: string
   cursor?: string | undefined
@@ -47,7 +56,9 @@ interface RefPage {
 
 export type RefsService = ReturnType<typeof createRefsService>
 
-export function createRefsService({ db, repos, repositories, revisions, landings }: RefsDeps) {
+export function createRefsService(deps: RefsDeps) {
+  const { db, repos, repositories, revisions, landings, turns } = deps
+
   async function list(caller: Caller, { name, cursor, limit }: RefPage, prefix: string) {
     const repo = await repos.open(caller, name, 'repo:read')
     const after = textCursor.decode(cursor)
@@ -73,7 +84,8 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     if (!refused) return
     if (refused instanceof Fault) throw refused
     const where = { name: repo.name, ref: change.ref }
-    throw new Fault(refused === 'stale' ? 'STALE_REF' : 'REF_ALREADY_EXISTS', where)
+    if (refused === 'stale') throw new Overtaken(where)
+    throw refused === 'obstructed' ? obstructed(where) : new Fault('REF_ALREADY_EXISTS', where)
   }
 
   /** What a ref is to point to, which must be there, and what it brings to a branch. */
@@ -82,16 +94,19 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     { ref, before, oid }: { ref: RefName; before: Oid | null; oid: string },
     signal: AbortSignal,
   ): Promise<Target> {
-    const parsed = parseOid(oid)
+    const parsed = parseOid(oid.toLowerCase())
     return repositories.withObjects(repo, signal, async (objects) => {
       const tip = parsed && (await describeTips(objects, [parsed])).get(parsed)
       if (!tip) throw new Fault('GIT_OBJECT_NOT_FOUND', { name: repo.name, object: oid })
       const target = { oid: parsed, ...tip }
       if (parsed === before || !ref.startsWith('refs/heads/') || tip.type !== 'commit') return target
-      const isKnown = before || (await repositories.refs(repo)).some((known) => known.oid === parsed)
+      if (!before) {
+        const isKnown = (await repositories.refs(repo)).some((known) => known.oid === parsed)
+        return { ...target, facts: isKnown ? nothingNew : 'unclear' }
+      }
       // Whatever is odd about it, git will tell.
-      const read = () => readFacts(objects, { before, after: parsed }).catch(() => undefined)
-      return { ...target, facts: (isKnown && (await read())) || 'unclear' }
+      const read = await readFacts(objects, { before, after: parsed }).catch(() => undefined)
+      return { ...target, facts: read ?? 'unclear' }
     })
   }
 
@@ -102,10 +117,38 @@ export function createRefsService({ db, repos, repositories, revisions, landings
     expected: string | undefined,
   ): Promise<{ deleted: boolean }> {
     const current = await repositories.findOid(repo, ref)
-    if (expected !== undefined && current !== expected) throw new Fault('STALE_REF', { name: repo.name, ref })
+    if (!isAsExpected(current ?? null, expected)) throw new Fault('STALE_REF', { name: repo.name, ref })
     if (!current) return { deleted: false }
     await move(caller, repo, { ref, before: current, after: null, peeled: null, type: null })
     return { deleted: true }
+  }
+
+  /** From wherever it is now. Throws Overtaken when it moves meanwhile. */
+  async function updateOnce(
+    caller: Caller,
+    repo: RepoRow,
+    { ref, signal, ...wanted }: NewPlace & { ref: RefName; signal: AbortSignal },
+  ): Promise<Omit<GitRef, 'oid'> & { oid: string | null }> {
+    const before = (await repositories.findOid(repo, ref)) ?? null
+    if (!isAsExpected(before, wanted.expectedOid)) throw new Fault('STALE_REF', { name: repo.name, ref })
+    if (wanted.oid === null) {
+      await remove(caller, repo, ref, undefined)
+      return { ...present(ref, ''), oid: null }
+    }
+    const { oid, peeled, type, facts: read } = await targetOf(repo, { ref, before, oid: wanted.oid }, signal)
+    if (oid === before) return present(ref, oid)
+    const mustKeep = read === 'unclear' && before && !wanted.force
+    if (mustKeep && !(await isFastForward(repositories, repo, { before, after: oid }, signal)))
+      throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
+    const gather = async () => {
+      const base = before ? null : ((await repositories.findOid(repo, 'HEAD')) ?? null)
+      return repositories.withGit(repo, signal, (opened) =>
+        gatherFacts(opened, { before, after: oid }, { base }),
+      )
+    }
+    const facts = read === 'unclear' ? await gather() : read
+    await move(caller, repo, { ref, before, after: oid, peeled, type, facts })
+    return present(ref, oid)
   }
 
   return {
@@ -152,44 +195,28 @@ export function createRefsService({ db, repos, repositories, revisions, landings
       return remove(caller, repo, ref, input.expectedOid)
     },
 
-    async update(
-      caller: Caller,
-      input: {
-        name: string
-        ref: string
-        oid: string | null
-        expectedOid?: string | null | undefined
-        force: boolean
-      },
-      signal: AbortSignal,
-    ) {
+    async update(caller: Caller, input: NewPlace & { name: string; ref: string }, signal: AbortSignal) {
       const ref = parseRefName(input.ref)
       if (!ref) throw invalid(['ref'], 'Give a full ref name, such as refs/heads/main')
       const repo = await repos.open(caller, input.name, 'repo:write')
-      const before = (await repositories.findOid(repo, ref)) ?? null
-      if (input.expectedOid !== undefined && input.expectedOid !== before)
-        throw new Fault('STALE_REF', { name: repo.name, ref })
-      if (input.oid === null) {
-        await remove(caller, repo, ref, undefined)
-        return { ...present(ref, ''), oid: null }
-      }
-      const { oid, peeled, type, facts: read } = await targetOf(repo, { ref, before, oid: input.oid }, signal)
-      if (oid === before) return present(ref, oid)
-      const mustKeep = read === 'unclear' && before && !input.force
-      if (mustKeep && !(await isFastForward(repositories, repo, { before, after: oid }, signal)))
-        throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
-      const facts =
-        read === 'unclear'
-          ? await repositories.withGit(repo, signal, (opened) => gatherFacts(opened, { before, after: oid }))
-          : read
-      await move(caller, repo, { ref, before, after: oid, peeled, type, facts })
-      return present(ref, oid)
+      const attempt = () => updateOnce(caller, repo, { ...input, ref, signal })
+      return input.expectedOid !== undefined ? attempt() : turns.take(repo, ref, signal, attempt)
     },
   }
 }
 
+/** Whether a ref is where somebody says it must be, null for nowhere; always, where nobody says anything. */
+export const isAsExpected = (current: Oid | null, expected: string | null | undefined): boolean =>
+  expected === undefined || (expected?.toLowerCase() ?? null) === current
+
+/** There can be no ref below the name of another, nor above. */
+export const obstructed = (where: { name: string; ref: RefName }) =>
+  new Fault('REF_ALREADY_EXISTS', where, {
+    message: 'Git ref already exists: its name is inside, or contains, the name of another ref',
+  })
+
 /** A branch at a commit that is there already brings nothing. */
-const nothingNew = { fastForward: true, commitCount: 0, changedPaths: [], pathsTruncated: false }
+export const nothingNew = { fastForward: true, commitCount: 0, changedPaths: [], pathsTruncated: false }
 
 export function present(ref: RefName, oid: string): GitRef {
   return { ...shortRef(ref), oid }

@@ -187,4 +187,5 @@ export const SERVER_REFS = 'refs/trellis/'
 
 export const directoryName = ({ id, prunes }: RepoRow): string => `${id}.${prunes}`
 
-export const headRef = (repo: RepoRow): RefName => branchRef(repo.default_branch as BranchName)
+export const headRef = (repo: Pick<RepoRow, 'default_branch'>): RefName =>
+  branchRef(repo.default_branch as BranchName)

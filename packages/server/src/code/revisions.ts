@@ -22,7 +22,7 @@ export function createRevisions({ repositories }: { repositories: Repositories }
     if (!oid) throw missing()
     const found = await objects.peel(oid)
     // An id is what a caller says; a ref is what we say, and must point to something.
-    if (!found && oid !== revision) throw new ObjectMissing(oid)
+    if (!found && oid !== revision?.toLowerCase()) throw new ObjectMissing(oid)
     if (found?.type !== 'commit') throw missing()
     return found.oid
   }

@@ -13,10 +13,12 @@ import {
   type TreePath,
 } from '../names.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
+import type { ChangedPaths } from './changed-paths.ts'
 import { formatCommit, formatTag, type GitPerson, type Tag } from './format.ts'
 import { createObjectSet, formatPack, type ObjectSet, type PackBytes, writePack } from './pack-writer.ts'
 import type { ObjectReader } from './reader.ts'
-import { editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
+import { diffTrees } from './tree-diff.ts'
+import { type EditOptions, EditTooLarge, editTree, InvalidTree, type TreeEditor } from './tree-editor.ts'
 
 /** A file, an executable file, a symbolic link. */
 export type FileMode = '100644' | '100755' | '120000'
@@ -42,6 +44,7 @@ type CommitResult =
       commit: Oid
       tree: Oid
       pack: PackBytes
+      paths: ChangedPaths
       /** One of the changes may be to a submodule file: then only `checkSubmodules` can say that all is well. */
       submodulesFile: TreePath | undefined
     }
@@ -58,22 +61,26 @@ export class InvalidParent extends Error {
   }
 }
 
-/** Upon a parent it takes a reader of the objects there. Throws InvalidTree and InvalidParent. */
+/** Upon a parent it takes a reader of the objects there. Throws InvalidTree, EditTooLarge and InvalidParent. */
 export async function makeCommit(
   wanted: NewCommit,
   reader?: Pick<ObjectReader, 'findCommit' | 'findTree'>,
+  options?: EditOptions,
 ): Promise<CommitResult> {
   const { parent, author, committer, message } = wanted
   const { changes, submodulesFile } = await checkChanges(wanted.changes)
   const objects = createObjectSet()
   const base = parent ? (await reader?.findCommit(parent))?.tree : EMPTY_TREE_OID
   if (parent && !base) throw new InvalidParent(parent)
-  const editor = await editTree(base ?? EMPTY_TREE_OID, async (oid) => reader?.findTree(oid))
-  const tree = await applyChanges(changes, objects, editor)
+  const editor = await editTree(base ?? EMPTY_TREE_OID, async (oid) => reader?.findTree(oid), options)
+  const put = await applyChanges(changes, objects, editor)
+  const tree = await editor.write(objects)
   if (tree === base) return { unchanged: true, tree }
+  const findTree = async (oid: Oid) => (await objects.findTree(oid)) ?? reader?.findTree(oid)
+  const paths = await pathsOf(changes, put, { findTree, before: base ?? null, after: tree })
   const parents = parent ? [parent] : []
   const commit = objects.add('commit', formatCommit({ tree, parents, author, committer, message }))
-  return { unchanged: false, commit, tree, pack: await formatPack(objects), submodulesFile }
+  return { unchanged: false, commit, tree, pack: await formatPack(objects), paths, submodulesFile }
 }
 
 interface NewTag extends Tag {
@@ -97,14 +104,27 @@ async function checkChanges(wanted: readonly Change[]) {
   const pause = createPauses()
   const changes: CheckedChange[] = []
   let submodulesFile: TreePath | undefined
+  let names = 0
   for (const change of wanted) {
     await pause()
+    // Told before they are looked at: a few megabytes can hold millions of them.
+    names += change.op === 'move' ? namesIn(change.from) + namesIn(change.to) : namesIn(change.path)
+    if (names > MAX_NAMES) throw new EditTooLarge(names, MAX_NAMES)
     const checked = checkChange(change)
     const target = checked.op === 'move' ? checked.to : checked.path
     if (mayBeSubmodulesFile(target)) submodulesFile ??= target
     changes.push(checked)
   }
   return { changes, submodulesFile }
+}
+
+/** In all paths of a commit. */
+const MAX_NAMES = 500_000
+
+function namesIn(path: string): number {
+  let names = 1
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) names++
+  return names
 }
 
 function checkChange(change: Change): CheckedChange {
@@ -121,20 +141,56 @@ function checkChange(change: Change): CheckedChange {
   return { op: 'put', path: path(change.path), bytes, mode }
 }
 
-async function applyChanges(changes: CheckedChange[], objects: ObjectSet, tree: TreeEditor): Promise<Oid> {
+/** Gives which files were put that were not there so before. */
+async function applyChanges(
+  changes: readonly CheckedChange[],
+  objects: ObjectSet,
+  tree: TreeEditor,
+): Promise<TreePath[]> {
   const pause = createPauses()
+  const put: TreePath[] = []
   for (const change of changes) {
     await pause()
-    if (change.op === 'put') await tree.put(change.path, change.mode, objects.add('blob', change.bytes))
-    else if (change.op === 'delete') await tree.remove(change.path)
-    else await tree.move(change.from, change.to)
+    if (change.op === 'delete') await tree.remove(change.path)
+    else if (change.op === 'move') await tree.move(change.from, change.to)
+    else {
+      const blob = await objects.addLarge('blob', change.bytes)
+      if (await tree.put(change.path, change.mode, blob)) put.push(change.path)
+    }
   }
-  return tree.write(objects)
+  return put
 }
+
+/** Of what a commit changes. More directories are left to whoever looks at the commit. */
+const MAX_TREES_READ = 1_000
+const MAX_PATHS = 1_000
+
+/** Which files differ: those that were put, each once, or else what the two trees say. */
+async function pathsOf(
+  changes: readonly CheckedChange[],
+  put: readonly TreePath[],
+  { before, after, findTree }: { before: Oid | null; after: Oid } & Pick<ObjectReader, 'findTree'>,
+): Promise<ChangedPaths> {
+  const areAllPut = changes.every(({ op }) => op === 'put') && new Set(put).size === put.length
+  const diff = areAllPut
+    ? undefined
+    : await diffTrees({ findTree }, { before, after, maxTrees: MAX_TREES_READ })
+  const named = changes.flatMap((change) => (change.op === 'move' ? [change.from, change.to] : [change.path]))
+  const paths = diff?.paths ?? inGitsOrder(areAllPut ? put : named)
+  const isKnown = areAllPut || diff !== undefined
+  return { changedPaths: paths.slice(0, MAX_PATHS), pathsTruncated: !isKnown || paths.length > MAX_PATHS }
+}
+
+/** By their bytes, each once. */
+const inGitsOrder = (paths: readonly string[]): string[] =>
+  Array.from(new Set(paths), (path) => ({ path, bytes: Buffer.from(path) }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ path }) => path)
 
 /** The names of .gitmodules on file systems that fold names, and a few more; git itself then judges. */
 function mayBeSubmodulesFile(path: TreePath): boolean {
-  return path.split('/').some((name) => /^(gitmod|gi.*~)/i.test(name.replace(/[^\w~]/g, '')))
+  // NTFS takes what follows a backslash for a name, too.
+  return path.split(/[/\\]/).some((name) => /^(gitmod|gi.*~)/i.test(name.replace(/[^\w~]/g, '')))
 }
 
 /**

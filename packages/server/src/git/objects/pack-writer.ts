@@ -9,14 +9,17 @@ import { promisify } from 'node:util'
 import { crc32, deflate, deflateSync } from 'node:zlib'
 import { joined } from '../../platform/joined.ts'
 import { createPauses } from '../../platform/pauses.ts'
+import { slicesOf } from '../../platform/slices.ts'
 import type { Oid } from '../names.ts'
-import { type ObjectType, oidOf } from './format.ts'
+import { type ObjectType, oidOf, oidOfLarge, parseTree, type TreeEntry } from './format.ts'
 
 const compressInThread = promisify(deflate)
 
 /** Objects to be written, each once. */
 export interface ObjectSet extends Iterable<NewObject> {
   add(type: ObjectType, content: Uint8Array): Oid
+  addLarge(type: ObjectType, content: Uint8Array): Promise<Oid>
+  findTree(oid: Oid): Promise<TreeEntry[] | undefined>
 }
 
 interface NewObject {
@@ -27,11 +30,18 @@ interface NewObject {
 
 export function createObjectSet(): ObjectSet {
   const objects = new Map<Oid, NewObject>()
+  const keep = (object: NewObject): Oid => {
+    objects.set(object.oid, object)
+    return object.oid
+  }
   return {
-    add(type, content) {
-      const oid = oidOf(type, content)
-      objects.set(oid, { oid, type, content })
-      return oid
+    add: (type, content) => keep({ oid: oidOf(type, content), type, content }),
+    addLarge: async (type, content) => keep({ oid: await oidOfLarge(type, content), type, content }),
+    async findTree(oid) {
+      const { type, content } = objects.get(oid) ?? {}
+      return type === 'tree' && content
+        ? parseTree(Buffer.from(content.buffer, content.byteOffset, content.length))
+        : undefined
     },
     [Symbol.iterator]: () => objects.values(),
   }
@@ -90,18 +100,21 @@ async function formatEntries(objects: readonly NewObject[]) {
   const entries: PackedEntry[] = []
   let at = header.length
   const pause = createPauses()
+  const summing = createHash('sha1').update(header)
   for (const { oid, type, content } of objects) {
-    await pause()
-    const bytes = Buffer.concat([entryHeader(type, content.length), await compress(content)])
-    const end = at + bytes.length
-    entries.push({ oid, type, content, at, end, crc: crc32(bytes) })
-    parts.push(bytes)
+    const head = entryHeader(type, content.length)
+    const data = await compress(content)
+    let crc = crc32(head)
+    summing.update(head)
+    for (const slice of slicesOf(data)) {
+      await pause()
+      crc = crc32(slice, crc)
+      summing.update(slice)
+    }
+    const end = at + head.length + data.length
+    entries.push({ oid, type, content, at, end, crc })
+    parts.push(head, data)
     at = end
-  }
-  const summing = createHash('sha1')
-  for (const part of parts) {
-    await pause()
-    summing.update(part)
   }
   const checksum = summing.digest()
   return { pack: await joined([...parts, checksum]), entries, checksum }

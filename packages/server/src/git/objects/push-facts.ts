@@ -205,21 +205,13 @@ async function isWhole(objects: TipReader, { trees, blobs }: StraightMove): Prom
   return found.every((info) => info?.type === 'blob')
 }
 
-/**
- * What `gatherFacts` finds out, from a few objects; undefined where only git can tell. A new branch must be where a ref
- * is already.
- */
+/** What `gatherFacts` finds out of a branch that is there, from a few objects; undefined where only git can tell. */
 export async function readFacts(
   objects: ObjectReader,
-  { before, after }: BranchUpdate,
+  update: BranchUpdate & { before: Oid },
 ): Promise<UpdateFacts | undefined> {
-  if (before) {
-    const move = await readStraightMove(objects, { before, after }, NOTHING_KNOWN)
-    return move === LONG || move === ODD ? undefined : move.facts
-  }
-  const commit = await objects.findCommit(after)
-  const changed = commit && (await readChanges(objects, { before: null, after: commit.tree }))
-  return changed && { fastForward: true, commitCount: 0, ...changed.facts }
+  const move = await readStraightMove(objects, update, NOTHING_KNOWN)
+  return move === LONG || move === ODD ? undefined : move.facts
 }
 
 /** What there is to say of new branches with these tips, if nothing is there that they could be held against. */

@@ -120,7 +120,7 @@ export async function resolveRevision(
   revision: Revision,
   lookup: (name: RefName | 'HEAD') => Promise<Oid | undefined>,
 ): Promise<Oid | undefined> {
-  const oid = parseOid(revision)
+  const oid = parseOid(revision.toLowerCase())
   if (oid) return oid
   if (revision === 'HEAD') return lookup('HEAD')
   const full = parseRefName(revision)

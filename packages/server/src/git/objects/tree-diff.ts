@@ -1,8 +1,13 @@
 // Which files differ between two trees, read through a process that is there anyway.
 
+import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
 import { nameBytes, type TreeEntry } from './format.ts'
 import type { ObjectReader } from './reader.ts'
+
+const MAX_PATHS = 10_000
+/** There may be hundreds of thousands in a directory. */
+const ENTRIES_A_STEP = 256
 
 interface TreeDiff {
   /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
@@ -18,8 +23,9 @@ interface OrderedPath {
 }
 
 /**
- * Without a `before`, all that is in `after`. Undefined when it would take reading more than `maxTrees` trees, or one of
- * them is missing. Otherwise every directory of `after` has been read that is not at the same place in `before`.
+ * Without a `before`, all that is in `after`. Undefined when it would take reading more than `maxTrees` trees, when one of
+ * them is missing, or when very many files differ. Otherwise every directory of `after` has been read that is not at the
+ * same place in `before`.
  */
 export async function diffTrees(
   objects: Pick<ObjectReader, 'findTree'>,
@@ -27,6 +33,7 @@ export async function diffTrees(
 ): Promise<TreeDiff | undefined> {
   const changed: OrderedPath[] = []
   const blobs: Oid[] = []
+  const pause = createPauses()
   let left = maxTrees
 
   async function entriesOf(tree: Oid | undefined): Promise<Map<string, TreeEntry> | undefined> {
@@ -35,22 +42,27 @@ export async function diffTrees(
     const entries = left < 0 ? undefined : await objects.findTree(tree)
     if (!entries) return undefined
     // A directory and a file of one name are two things, as they are to git; two files of one name are a fault.
-    const byName = new Map(
-      entries.map((entry) => [`${nameBytes(entry).toString('latin1')}${suffix(entry)}`, entry]),
-    )
+    const byName = new Map<string, TreeEntry>()
+    for (const entry of entries) {
+      byName.set(`${nameBytes(entry).toString('latin1')}${suffix(entry)}`, entry)
+      if (byName.size % ENTRIES_A_STEP === 0) await pause()
+    }
     return byName.size === entries.length ? byName : undefined
   }
 
   async function compare(old: Oid | undefined, now: Oid | undefined, folder: OrderedPath): Promise<boolean> {
     const [olds, nows] = await Promise.all([entriesOf(old), entriesOf(now)])
     if (!olds || !nows) return false
-    for (const key of new Set([...olds.keys(), ...nows.keys()])) {
+    let looked = 0
+    for (const key of keysOf(olds, nows)) {
+      if (++looked % ENTRIES_A_STEP === 0) await pause()
       const [was, is] = [olds.get(key), nows.get(key)]
       const entry = is ?? was
       if (!entry || (was?.oid === is?.oid && was?.mode === is?.mode)) continue
       const path = folder.path + entry.name
       const bytes = Buffer.concat([folder.bytes, nameBytes(entry)])
       if (is?.type === 'blob') blobs.push(is.oid)
+      if (changed.length > MAX_PATHS) return false
       if (entry.type !== 'tree') changed.push({ path, bytes })
       else {
         const inside = { path: `${path}/`, bytes: Buffer.concat([bytes, SLASH]) }
@@ -63,6 +75,12 @@ export async function diffTrees(
   if (!(await compare(before ?? undefined, after, { path: '', bytes: Buffer.alloc(0) }))) return undefined
   const paths = changed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path)
   return { paths, blobs }
+}
+
+/** Each once, and none of them copied: there may be hundreds of thousands. */
+function* keysOf(one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): Generator<string> {
+  yield* one.keys()
+  for (const key of other.keys()) if (!one.has(key)) yield key
 }
 
 const SLASH = Buffer.from('/')

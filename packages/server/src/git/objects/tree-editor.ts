@@ -29,8 +29,11 @@ export class InvalidTree extends Error {
 }
 
 export interface TreeEditor {
-  /** Puts a file, replacing a file or submodule of that name. Without a mode an executable file stays one. */
-  put(path: TreePath, mode: string | undefined, blob: Oid): Promise<void>
+  /**
+   * Puts a file, replacing a file or submodule of that name, and says whether it differs from what was there. Without a
+   * mode an executable file stays one.
+   */
+  put(path: TreePath, mode: string | undefined, blob: Oid): Promise<boolean>
   /** Removes a file or a whole directory. */
   remove(path: TreePath): Promise<void>
   /** Moves a file or a whole directory to where nothing is. */
@@ -51,15 +54,57 @@ type Directory = Map<string, Node>
 /** There may be hundreds of thousands in a directory. */
 const ENTRIES_A_STEP = 256
 
-/** Starts from the tree `base`. */
-export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
-  const pause = createPauses()
+/** Entries in memory; a directory counts for some, as it is made even for a path of which nothing is there yet. */
+const MAX_WEIGHT = 500_000
+const HEAVY = 20_000
+const DIRECTORY_WEIGHT = 20
+
+/** The changes lead into more than can be held in memory. */
+export class EditTooLarge extends Error {
+  override readonly name = 'EditTooLarge'
+  readonly observed: number
+  readonly limit: number
+  constructor(observed: number, limit: number) {
+    super('the changes lead into too many directories')
+    this.observed = observed
+    this.limit = limit
+  }
+}
+
+export interface EditOptions {
+  signal?: AbortSignal | undefined
+  /** Called once, when it becomes clear that the edit takes much memory: waits until it may. */
+  onHeavy?: (() => Promise<void>) | undefined
+}
+
+/** Starts from the tree `base`. Throws EditTooLarge. */
+export async function editTree(
+  base: Oid,
+  read: ReadTree,
+  { signal, onHeavy }: EditOptions = {},
+): Promise<TreeEditor> {
+  const pauseSome = createPauses()
+  const pause = () => {
+    signal?.throwIfAborted()
+    return pauseSome()
+  }
+  let weight = 0
+  let isHeavy = false
   const root = await load(base)
+
+  async function weigh(entries: number): Promise<void> {
+    weight += entries + DIRECTORY_WEIGHT
+    if (weight > MAX_WEIGHT) throw new EditTooLarge(weight, MAX_WEIGHT)
+    if (weight <= HEAVY || isHeavy) return
+    isHeavy = true
+    await onHeavy?.()
+  }
 
   async function load(oid: Oid): Promise<Directory> {
     if (oid === EMPTY_TREE_OID) return new Map()
     const entries = await read(oid)
     if (!entries) throw new ObjectMissing(oid)
+    await weigh(entries.length)
     const directory: Directory = new Map()
     for (const entry of entries) {
       directory.set(nameBytes(entry).toString('latin1'), { entry })
@@ -72,9 +117,12 @@ export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
   async function parentOf(path: TreePath, create: boolean): Promise<Directory | undefined> {
     let directory = root
     for (const name of path.split('/').slice(0, -1)) {
+      // Some have very many.
+      await pause()
       const existing = directory.get(keyOf(name))
       if (existing && existing.entry.type !== 'tree') throw new InvalidTree(path, 'parent_is_not_a_directory')
       if (!existing && !create) return undefined
+      if (!existing) await weigh(1)
       const node = existing ?? { entry: directoryEntry(name), children: new Map() }
       if (!existing) directory.set(keyOf(name), node)
       node.children ??= await load(node.entry.oid)
@@ -110,7 +158,9 @@ export async function editTree(base: Oid, read: ReadTree): Promise<TreeEditor> {
       const existing = directory?.get(keyOf(name))
       if (existing?.entry.type === 'tree' && !isEmpty(existing)) throw new InvalidTree(path, 'is_a_directory')
       const usual = existing?.entry.mode === '100755' ? '100755' : '100644'
-      directory?.set(keyOf(name), { entry: { mode: mode ?? usual, type: 'blob', oid: blob, name } })
+      const entry: TreeEntry = { mode: mode ?? usual, type: 'blob', oid: blob, name }
+      directory?.set(keyOf(name), { entry })
+      return existing?.entry.oid !== entry.oid || existing.entry.mode !== entry.mode
     },
     async remove(path) {
       await take(path)
