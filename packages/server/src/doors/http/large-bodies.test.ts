@@ -11,11 +11,11 @@ const A_WHILE_MS = 400
 describe('large bodies', () => {
   let database: TestDatabase
   let app: TestApp
-  const tokens = { acme: '', other: '' }
+  const tokens = { acme: '', other: '', third: '' }
   before(async () => {
     database = await createSqlite()
     app = await startTestApp(database)
-    for (const slug of ['acme', 'other'] as const) {
+    for (const slug of ['acme', 'other', 'third'] as const) {
       const { owner } = await foundOrg(app, slug)
       tokens[slug] = (await app.client(owner.token, slug).keys.create({ name: 'key' })).secret
       await app.client(tokens[slug]).repos.create({ name: 'garden' })
@@ -142,5 +142,30 @@ describe('large bodies', () => {
     assert.ok(await isWaiting(commitAs(person.token, 'three', 30 * MEBIBYTE, true)))
     assert.equal(await commit('other', 30 * MEBIBYTE, true).status, 400)
     for (const { call } of held) call.destroy()
+  })
+
+  const cutAmong = async (held: readonly Sent[]): Promise<number> => {
+    const waits = await Promise.all(held.map(isWaiting))
+    return waits.filter((still) => !still).length
+  }
+
+  it('that hardly come along make room for others, as few as it takes', async () => {
+    const held = (['acme', 'other'] as const).flatMap((org) => [
+      commit(org, 48 * MEBIBYTE, false),
+      commit(org, 48 * MEBIBYTE, false),
+    ])
+    assert.equal(await cutAmong(held), 0)
+    assert.equal(await commit('third', 30 * MEBIBYTE, true).status, 400)
+    assert.equal(await cutAmong(held), 1)
+    for (const { call } of held) call.destroy()
+  })
+
+  it('make room for nobody who has too many himself', async () => {
+    const held = Array.from({ length: 2 }, () => commit('acme', 48 * MEBIBYTE, false))
+    const others = Array.from({ length: 2 }, () => commit('other', 48 * MEBIBYTE, false))
+    assert.equal(await cutAmong([...held, ...others]), 0)
+    assert.equal(await commit('acme', 48 * MEBIBYTE, true).status, 400)
+    assert.deepEqual([await cutAmong(held), await cutAmong(others)], [1, 0])
+    for (const { call } of [...held, ...others]) call.destroy()
   })
 })

@@ -8,6 +8,7 @@ import { createPlaces, type PlaceOwner, type Slot } from '../../platform/places.
 import { type BodyLimit, LARGE_BODY_BYTES } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { leavingOf } from './leaving.ts'
+import { createRoomHolders } from './room-holders.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** A body takes several times as much while it is read and made into something else. */
@@ -27,12 +28,27 @@ export type LargeBodies = ReturnType<typeof createLargeBodies>
 export function createLargeBodies() {
   const room = createPlaces(ROOM)
   const ofCallers = createPlaces(ROOM_OF_ONE)
+  const holders = createRoomHolders<Holding>()
 
-  async function acquire(owners: Owners, bytes: number, signal: AbortSignal): Promise<Slot> {
-    const weight = Math.min(bytes, ROOM.perOwner)
-    const own = await ofCallers.acquire(owners.caller, signal, weight)
+  async function acquire(exchange: Exchange, caller: Caller | undefined, asked: Asked): Promise<Slot> {
+    const { request } = exchange
+    const wanted = { ...ownersOf(exchange, caller), weight: Math.min(asked.bytes, ROOM.perOwner) }
+    const wait = acquireBoth(wanted, asked.signal)
+    const slot = await holders.whileWaiting(() => inTheWayOf(wanted, [...holders.all()]), wait)
+    const announced = Number(request.headers['content-length'] ?? wanted.weight)
+    const held = holders.hold(request, announced - LARGE_BODY_BYTES, wanted)
+    return together(slot, {
+      release: () => held[Symbol.dispose](),
+      weigh(weight) {
+        wanted.weight = weight
+      },
+    })
+  }
+
+  async function acquireBoth({ caller, org, weight }: Holding, signal: AbortSignal): Promise<Slot> {
+    const own = await ofCallers.acquire(caller, signal, weight)
     try {
-      return together(own, await room.acquire(owners.org, signal, weight))
+      return together(own, await room.acquire(org, signal, weight))
     } catch (error) {
       own.release()
       throw error
@@ -53,7 +69,7 @@ export function createLargeBodies() {
       return {
         /** Waits until there is room. */
         async take(): Promise<void> {
-          slot = await acquire(ownersOf(exchange, caller), bytes, leavingOf(exchange.response))
+          slot = await acquire(exchange, caller, { bytes, signal: leavingOf(exchange.response) })
           if (isOver) slot.release()
         },
         release,
@@ -76,7 +92,8 @@ export function createLargeBodies() {
         try {
           for await (const chunk of body) {
             bytes += chunk.length
-            if (bytes > LARGE_BODY_BYTES) slot ??= await acquire(ownersOf(exchange, caller), maxBytes, signal)
+            if (bytes > LARGE_BODY_BYTES)
+              slot ??= await acquire(exchange, caller, { bytes: maxBytes, signal })
             yield chunk
           }
         } finally {
@@ -105,6 +122,27 @@ interface Owners {
   org: PlaceOwner
 }
 
+interface Holding extends Owners {
+  weight: number
+}
+
+interface Asked {
+  bytes: number
+  signal: AbortSignal
+}
+
+/** Those who could make room: nobody else's body goes for the sake of one who has too many already. */
+function inTheWayOf({ caller, org, weight }: Holding, holding: readonly Holding[]): readonly Holding[] {
+  const isOver = (some: readonly Holding[], limit: number) =>
+    some.reduce((sum, holder) => sum + holder.weight, weight) > limit
+  const own = holding.filter((holder) => holder.caller.id === caller.id)
+  if (isOver(own, ROOM_OF_ONE.perOwner)) return own
+  const ofOrg = holding.filter((holder) => holder.org.id === org.id)
+  if (isOver(ofOrg, org.isProvisional ? ROOM.perProvisional : ROOM.perOwner)) return ofOrg
+  const provisional = holding.filter((holder) => holder.org.isProvisional)
+  return org.isProvisional && isOver(provisional, ROOM.forProvisional) ? provisional : holding
+}
+
 /** Strangers are told apart by where they come from. */
 function ownersOf({ address }: Exchange, caller: Caller | undefined): Owners {
   if (caller)
@@ -116,7 +154,9 @@ function ownersOf({ address }: Exchange, caller: Caller | undefined): Owners {
   return { caller: stranger, org: { ...stranger, isProvisional: true } }
 }
 
-function together(one: Slot, other: Slot): Slot {
+type Part = Omit<Slot, typeof Symbol.dispose>
+
+function together(one: Part, other: Part): Slot {
   const release = () => {
     one.release()
     other.release()
