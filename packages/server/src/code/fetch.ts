@@ -4,9 +4,13 @@ import type { WriteAnswer } from '../git/clones/written-spool.ts'
 import { advertise, answerLsRefs, type ProtocolVersion, type Service } from '../git/protocol/advertisement.ts'
 import { type FetchRequest, readUploadRequest } from '../git/protocol/upload-request.ts'
 import type { RepoRow } from '../repos/service.ts'
+import { createRefAnswers } from './ref-answers.ts'
 import type { Repositories } from './repositories.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
+
+/** What is told of them can be kept. */
+const FEW_REFS = 200
 
 export type FetchService = ReturnType<typeof createFetchService>
 
@@ -18,6 +22,8 @@ export function createFetchService({
   repositories: Repositories
   cache: CloneCache
 }) {
+  const refAnswers = createRefAnswers()
+
   /** Whether all of it can be kept, even if it comes out larger than what is stored. */
   const isSmall = (repo: RepoRow) => repo.size_bytes * 2 <= cache.maxEntryBytes
 
@@ -61,18 +67,33 @@ export function createFetchService({
     advertise: (repo: RepoRow, service: Service, version: ProtocolVersion): Promise<Iterable<Buffer>> =>
       advertise(service, version, () => repositories.refList(repo)),
 
-    /** Answers a POST to git-upload-pack; undefined when there is nothing to say. */
+    /** Answers a POST that has been answered before, in the same words, if nothing has moved since. */
+    async repeatUploadPack(repo: RepoRow, body: Buffer): Promise<Buffer | undefined> {
+      return refAnswers.find(repo, await repositories.refList(repo), body)
+    },
+
+    /** Answers a POST to git-upload-pack; undefined when there is nothing to say. `whole`: the body, if it is all here. */
     async uploadPack(
       repo: RepoRow,
       body: Bytes,
-      { version, signal }: { version: ProtocolVersion; signal: AbortSignal },
+      {
+        version,
+        signal,
+        whole,
+      }: { version: ProtocolVersion; signal: AbortSignal; whole?: Buffer | undefined },
     ): Promise<Bytes | Iterable<Buffer> | undefined> {
       const request = await readUploadRequest(body, { version })
       switch (request.kind) {
         case 'nothing':
           return undefined
-        case 'ls-refs':
-          return answerLsRefs(await repositories.refList(repo), request.options)
+        case 'ls-refs': {
+          const list = await repositories.refList(repo)
+          const answer = answerLsRefs(list, request.options)
+          if (!whole || list.refs.length > FEW_REFS) return answer
+          const told = Buffer.concat([...answer])
+          refAnswers.keep(repo, list, whole, told)
+          return [told]
+        }
         case 'fetch':
           return fetch(repo, request, signal)
       }

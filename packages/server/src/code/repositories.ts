@@ -170,10 +170,10 @@ export function createRepositories(deps: RepositoriesDeps) {
       return [...(await refLists.of(repo)).refs]
     },
 
-    async refList(repo: RepoRow): Promise<RefList> {
-      const { refs } = await refLists.of(repo)
+    async refList(repo: RepoRow): Promise<RefList & { version: number }> {
+      const { version, refs } = await refLists.of(repo)
       const headBranch = headRef(repo)
-      return { headBranch, headOid: refs.find(headBranch)?.oid ?? null, refs }
+      return { version, headBranch, headOid: refs.find(headBranch)?.oid ?? null, refs }
     },
 
     async findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {

@@ -1,10 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Caller } from '../../access/caller.ts'
 import type { Bytes, FetchService } from '../../code/fetch.ts'
 import type { PushService } from '../../code/push.ts'
 import { releaseChunk } from '../../git/clones/shared-buffers.ts'
-import { parseProtocolVersion, type Service } from '../../git/protocol/advertisement.ts'
+import { type ProtocolVersion, parseProtocolVersion, type Service } from '../../git/protocol/advertisement.ts'
 import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
 import { MAX_UPLOAD_BYTES } from '../../git/protocol/upload-request.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -119,6 +120,12 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     response.setHeader('x-request-id', exchange.requestId)
     if (isAdvertisement) return answer(exchange, await fetches.advertise(repo, service as Service, version))
 
+    const whole = wholeBodyOf(exchange)
+    if (whole && version === 2 && service === 'git-upload-pack') {
+      const told = await fetches.repeatUploadPack(repo, whole)
+      if (told) return answer(exchange, [told])
+    }
+
     // A client that neither sends nor takes anything must not hold a git process for ever.
     const { socket } = request
     const giveUp = () => socket.destroy()
@@ -128,8 +135,8 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const signal = leavingOf(response)
     await inGitsWords(exchange, () =>
       service === 'git-upload-pack'
-        ? upload(exchange, inside, repo, version, signal)
-        : receive(exchange, inside, repo, signal),
+        ? upload(exchange, inside, repo, { version, signal, whole })
+        : receive(exchange, inside, repo, { signal, whole }),
     )
   }
 
@@ -137,14 +144,13 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     exchange: Exchange,
     caller: Caller,
     repo: RepoRow,
-    version: 0 | 1 | 2,
-    signal: AbortSignal,
+    { version, signal, whole }: { version: ProtocolVersion; signal: AbortSignal; whole: Buffer | undefined },
   ): Promise<void> {
-    const body = bodyOf(exchange, INFLATED)
+    const body = whole ? arrived(whole) : bodyOf(exchange, INFLATED)
     using held = isSmall(exchange.request)
       ? undefined
       : largeBodies.open(exchange, caller, { maxBytes: MAX_UPLOAD_BYTES, signal })
-    const result = await fetches.uploadPack(repo, held?.pass(body) ?? body, { version, signal })
+    const result = await fetches.uploadPack(repo, held?.pass(body) ?? body, { version, signal, whole })
     if (!result) exchange.response.end()
     else if (Symbol.asyncIterator in result) await stream(exchange, result)
     else await answer(exchange, result)
@@ -154,11 +160,12 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     exchange: Exchange,
     caller: Caller,
     repo: RepoRow,
-    signal: AbortSignal,
+    { signal, whole }: { signal: AbortSignal; whole: Buffer | undefined },
   ): Promise<void> {
     const { response } = exchange
+    const body = whole ? arrived(whole) : bodyOf(exchange)
     const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
-    response.end(await pushes.receivePack(caller, repo, bodyOf(exchange), { signal, write }))
+    response.end(await pushes.receivePack(caller, repo, body, { signal, write }))
   }
 }
 
@@ -185,10 +192,15 @@ function requireType({ request }: Exchange, wanted: string): void {
 const isUnreadable = (error: unknown): error is Fault =>
   error instanceof Fault && error.code === 'REPO_WORKSPACE_REQUIRED'
 
+const isGzipped = ({ headers }: IncomingMessage): boolean =>
+  /^(x-)?gzip$/i.test(headers['content-encoding'] ?? '')
+
+/** A body that came together with its headers. */
+const wholeBodyOf = ({ request }: Exchange): Buffer | undefined =>
+  hasArrived(request) && !isGzipped(request) ? takeArrived(request) : undefined
+
 function bodyOf({ request, response }: Exchange, inflation?: typeof INFLATED): Bytes {
-  const isGzipped = /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
-  if (!isGzipped && hasArrived(request)) return arrived(takeArrived(request))
-  const gunzip = isGzipped ? createGunzip() : undefined
+  const gunzip = isGzipped(request) ? createGunzip() : undefined
   if (gunzip) {
     request.on('error', (error) => gunzip.destroy(error))
     request.pipe(gunzip)
