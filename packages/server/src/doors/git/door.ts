@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Caller } from '../../access/caller.ts'
@@ -55,6 +55,10 @@ const PATH =
 const CLONE_ADDRESS = /^\/git\/([a-z0-9][a-z0-9-]{0,63})\/([a-z0-9][a-z0-9._-]{0,63}?)(?:\.git)?\/?$/
 const SERVICES: readonly string[] = ['git-upload-pack', 'git-receive-pack'] satisfies Service[]
 
+/** Git asks in these words; others may ask in others. */
+const serviceIn = (query: string): string | null =>
+  query === '?service=git-upload-pack' ? 'git-upload-pack' : new URLSearchParams(query).get('service')
+
 /** Git shows its user plain text, and nothing else. */
 export const createGitFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors }): DoorFront => ({
   serves: (path) => path.startsWith(GIT_PREFIX),
@@ -78,7 +82,8 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
   return async (exchange) => {
     const { request, response, path, query } = exchange
     exchange.route = '/git'
-    const [, ofOrg, ofName] = CLONE_ADDRESS.exec(path) ?? []
+    const [, orgSlug, name, action] = PATH.exec(path) ?? []
+    const [, ofOrg, ofName] = (!action && CLONE_ADDRESS.exec(path)) || []
     if (ofOrg && ofName && console?.isVisit(exchange)) {
       admission.countStranger(exchange)
       return redirect(exchange, pageOfRepo(ofOrg, ofName))
@@ -88,11 +93,10 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const caller = await admission.admit(exchange, { basic: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
     if (isForLfs(exchange)) throw noLfs()
-    const [, orgSlug, name, action] = PATH.exec(path) ?? []
     if (!orgSlug || !name || !action) throw notFound()
 
     const isAdvertisement = action === 'info/refs'
-    const service = isAdvertisement ? new URLSearchParams(query).get('service') : action
+    const service = isAdvertisement ? serviceIn(query) : action
     if (!service || !SERVICES.includes(service)) throw notFound()
     exchange.route = `/git ${isAdvertisement ? 'info/refs' : service}`
     if (request.method !== (isAdvertisement ? 'GET' : 'POST'))
@@ -101,7 +105,6 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const { repo, inside } = await repos.openAt(caller, { orgSlug, name }, power)
     if (!isAdvertisement) requireType(exchange, `application/x-${service}-request`)
 
-    for (const [header, value] of Object.entries(cross ?? {})) if (value) response.setHeader(header, value)
     // Clients follow where they begin, and go on with the new address. Whoever does not is served here all the same.
     const isMoved = repo.name !== name || inside.org.slug !== orgSlug
     if (isMoved && isAdvertisement) {
@@ -112,20 +115,22 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     }
 
     const version = parseProtocolVersion(request.headers['git-protocol']?.toString())
-    response.setHeader(
-      'content-type',
-      `application/x-${service}-${isAdvertisement ? 'advertisement' : 'result'}`,
-    )
-    response.setHeader('cache-control', 'no-store')
-    response.setHeader('x-request-id', exchange.requestId)
-    if (isAdvertisement) return answer(exchange, await fetches.advertise(repo, service as Service, version))
+    const headers = {
+      ...cross,
+      'content-type': `application/x-${service}-${isAdvertisement ? 'advertisement' : 'result'}`,
+      'cache-control': 'no-store',
+      'x-request-id': exchange.requestId,
+    }
+    if (isAdvertisement)
+      return answer(exchange, headers, await fetches.advertise(repo, service as Service, version))
 
     const whole = wholeBodyOf(exchange)
     if (whole && version === 2 && service === 'git-upload-pack') {
       const told = await fetches.repeatUploadPack(repo, whole)
-      if (told) return answer(exchange, [told])
+      if (told) return answer(exchange, headers, [told])
     }
 
+    for (const [header, value] of Object.entries(headers)) response.setHeader(header, value ?? '')
     // A client that neither sends nor takes anything must not hold a git process for ever.
     const { socket } = request
     const giveUp = () => socket.destroy()
@@ -153,7 +158,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const result = await fetches.uploadPack(repo, held?.pass(body) ?? body, { version, signal, whole })
     if (!result) exchange.response.end()
     else if (Symbol.asyncIterator in result) await stream(exchange, result)
-    else await answer(exchange, result)
+    else await answer(exchange, {}, result)
   }
 
   async function receive(
@@ -245,20 +250,26 @@ async function* inflatedWithin(
 const isZlibError = (error: unknown) => String((error as NodeJS.ErrnoException).code).startsWith('Z_')
 
 /** Sends what is there already: mostly one chunk, whose length can be told. */
-async function answer(exchange: Exchange, chunks: Iterable<Buffer>): Promise<void> {
+async function answer(
+  exchange: Exchange,
+  headers: OutgoingHttpHeaders,
+  chunks: Iterable<Buffer>,
+): Promise<void> {
+  const { response } = exchange
   const iterator = chunks[Symbol.iterator]()
   const first = iterator.next()
   const second = first.done ? first : iterator.next()
   if (!second.done) {
-    exchange.response.write(first.value)
-    exchange.response.write(second.value)
+    response.writeHead(200, headers)
+    response.write(first.value)
+    response.write(second.value)
     return stream(exchange, { [Symbol.iterator]: () => iterator })
   }
   const body = first.value ?? Buffer.alloc(0)
-  exchange.response.setHeader('content-length', body.length)
+  response.writeHead(200, { ...headers, 'content-length': body.length })
   // As text it goes out together with the headers.
-  if (body.length <= SMALL_ANSWER) exchange.response.end(body.toString('latin1'), 'latin1')
-  else exchange.response.end(body)
+  if (body.length <= SMALL_ANSWER) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
 }
 
 /** Sends what comes, no faster than the client takes it. */
