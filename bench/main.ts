@@ -95,12 +95,12 @@ for (const name of wanted)
 
 /** What several runs gave. */
 interface Measured {
-  row: Row
-  ratios: number[]
+  rows: Row[]
   loopDelayMs: number
 }
 
 const measured = new Map<string, Measured>()
+const times = (ratio: number | undefined) => `${ratio?.toFixed(2)}×`
 
 async function measure(name: string, benchmark: () => Promise<Row | undefined>): Promise<void> {
   process.stderr.write(`${name} …\n`)
@@ -114,10 +114,11 @@ async function measure(name: string, benchmark: () => Promise<Row | undefined>):
       )
       return
     }
+    // Whoever ends it early has these.
+    process.stderr.write(`  ${times(row.ratio)}: ${row.ours}, ${row.peer}: ${row.theirs}\n`)
     const before = measured.get(name)
     measured.set(name, {
-      row,
-      ratios: [...(before?.ratios ?? []), row.ratio],
+      rows: [...(before?.rows ?? []), row],
       loopDelayMs: Math.max(before?.loopDelayMs ?? 0, loopDelayMs),
     })
   } catch (error) {
@@ -136,13 +137,12 @@ try {
   await closeBenchPostgres()
 }
 
-const rows = [...measured.values()].map(({ row, ratios, loopDelayMs }) => ({
-  ...row,
-  ratio: median(ratios),
-  ratios: ratios.toSorted((a, b) => a - b),
-  loopDelayMs,
-}))
-const times = (ratio: number | undefined) => `${ratio?.toFixed(2)}×`
+const rows = [...measured.values()].map(({ rows, loopDelayMs }) => {
+  const sorted = rows.toSorted((a, b) => a.ratio - b.ratio)
+  const [middle] = sorted.slice(sorted.length >> 1)
+  const ratios = sorted.map(({ ratio }) => ratio)
+  return { ...(middle as Row), ratio: median(ratios), ratios, loopDelayMs }
+})
 console.table(
   Object.fromEntries(
     rows.map(({ work, peer, ours, theirs, ratio, ratios, goal, loopDelayMs }) => [
