@@ -75,6 +75,20 @@ onEachDatabase('many at one branch', (create) => {
     assert.deepEqual(found, ['begin', ...filesOf(4, 'file'), ...topics])
   })
 
+  it('delete it wherever it is, one of them what is there', async () => {
+    const name = 'deleted'
+    await host.ok('repos/create', { name })
+    await commit(name, 'begin')
+    for (const branch of filesOf(4, 'topic')) {
+      await host.ok('git/branches/create', { name, branch })
+      const answers = await Promise.all(
+        filesOf(MANY, '').map(() => host.call('git/branches/delete', { name, branch })),
+      )
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      assert.equal(answers.filter(({ body }) => body.deleted).length, 1)
+    }
+  })
+
   it('of whom one has left without waiting do not wait for that one', async () => {
     const name = 'left'
     await host.ok('repos/create', { name })

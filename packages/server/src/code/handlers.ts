@@ -48,12 +48,12 @@ export const gitHandlers = ({
     list: (input, { caller }) => refs.listBranches(caller, input),
     create: (input, { caller, signal }) => afresh(() => refs.createBranch(caller, input, signal)),
     compare: (input, { caller, signal }) => branches.compare(caller, input, signal),
-    delete: (input, { caller }) => refs.deleteBranch(caller, input),
+    delete: (input, { caller, signal }) => refs.deleteBranch(caller, input, signal),
   },
   tags: {
     list: (input, { caller }) => refs.listTags(caller, input),
     create: (input, { caller, signal }) => afresh(() => commits.createTag(caller, input, signal)),
-    delete: (input, { caller }) => refs.deleteTag(caller, input),
+    delete: (input, { caller, signal }) => refs.deleteTag(caller, input, signal),
   },
   commits: {
     list: (input, { caller, signal }) => browse.listCommits(caller, input, signal),

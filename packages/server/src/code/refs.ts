@@ -76,7 +76,7 @@ export function createRefsService(deps: RefsDeps) {
     return { items: items.map((ref) => present(ref.name, ref.oid)), nextCursor, hasMore: nextCursor !== null }
   }
 
-  /** Moves one ref and says in the contract's words why it could not. */
+  /** Moves one ref and says in the contract's words why it could not. Throws Overtaken. */
   async function move(caller: Caller, repo: RepoRow, change: RefChange): Promise<void> {
     const mover = { caller, means: 'operation' as const }
     const results = await landings.land({ repo, mover, changes: [change], atomic: true })
@@ -84,8 +84,7 @@ export function createRefsService(deps: RefsDeps) {
     if (!refused) return
     if (refused instanceof Fault) throw refused
     const where = { name: repo.name, ref: change.ref }
-    if (refused === 'stale') throw new Overtaken(where)
-    throw refused === 'obstructed' ? obstructed(where) : new Fault('REF_ALREADY_EXISTS', where)
+    throw refused === 'obstructed' ? obstructed(where) : new Overtaken(where)
   }
 
   /** What a ref is to point to, which must be there, and what it brings to a branch. */
@@ -110,11 +109,12 @@ export function createRefsService(deps: RefsDeps) {
     })
   }
 
-  async function remove(
+  /** From wherever it is now. Throws Overtaken when it moves meanwhile. */
+  async function removeOnce(
     caller: Caller,
     repo: RepoRow,
     ref: RefName,
-    expected: string | undefined,
+    expected: string | null | undefined,
   ): Promise<{ deleted: boolean }> {
     const current = await repositories.findOid(repo, ref)
     if (!isAsExpected(current ?? null, expected)) throw new Fault('STALE_REF', { name: repo.name, ref })
@@ -123,18 +123,36 @@ export function createRefsService(deps: RefsDeps) {
     return { deleted: true }
   }
 
-  /** From wherever it is now. Throws Overtaken when it moves meanwhile. */
+  /** Whoever says where the ref must be is told when it is not; all others want it moved from wherever it is. */
+  function moveFrom<T>(
+    expected: string | null | undefined,
+    { repo, ref, signal }: { repo: RepoRow; ref: RefName; signal: AbortSignal },
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    return expected !== undefined ? attempt() : turns.take(repo, ref, signal, attempt)
+  }
+
+  async function remove(
+    caller: Caller,
+    { name, ref, expectedOid }: { name: string; ref: RefName; expectedOid: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{ deleted: boolean }> {
+    const repo = await repos.open(caller, name, 'repo:write')
+    return moveFrom(expectedOid, { repo, ref, signal }, () => removeOnce(caller, repo, ref, expectedOid))
+  }
+
+  /** The same, to another place. */
   async function updateOnce(
     caller: Caller,
     repo: RepoRow,
     { ref, signal, ...wanted }: NewPlace & { ref: RefName; signal: AbortSignal },
   ): Promise<Omit<GitRef, 'oid'> & { oid: string | null }> {
-    const before = (await repositories.findOid(repo, ref)) ?? null
-    if (!isAsExpected(before, wanted.expectedOid)) throw new Fault('STALE_REF', { name: repo.name, ref })
     if (wanted.oid === null) {
-      await remove(caller, repo, ref, undefined)
+      await removeOnce(caller, repo, ref, wanted.expectedOid)
       return { ...present(ref, ''), oid: null }
     }
+    const before = (await repositories.findOid(repo, ref)) ?? null
+    if (!isAsExpected(before, wanted.expectedOid)) throw new Fault('STALE_REF', { name: repo.name, ref })
     const { oid, peeled, type, facts: read } = await targetOf(repo, { ref, before, oid: wanted.oid }, signal)
     if (oid === before) return present(ref, oid)
     const mustKeep = read === 'unclear' && before && !wanted.force
@@ -173,26 +191,26 @@ export function createRefsService(deps: RefsDeps) {
         type: 'commit' as const,
         facts: nothingNew,
       }
-      await move(caller, repo, change)
+      await move(caller, repo, change).catch((error: unknown) => {
+        throw error instanceof Overtaken ? new Fault('REF_ALREADY_EXISTS', { name: repo.name, ref }) : error
+      })
       return present(ref, oid)
     },
 
     async deleteBranch(
       caller: Caller,
-      input: { name: string; branch: string; expectedOid?: string | undefined },
+      { name, branch, expectedOid }: { name: string; branch: string; expectedOid?: string | undefined },
+      signal: AbortSignal,
     ): Promise<{ deleted: boolean }> {
-      const ref = requireBranch(input.branch)
-      const repo = await repos.open(caller, input.name, 'repo:write')
-      return remove(caller, repo, ref, input.expectedOid)
+      return remove(caller, { name, ref: requireBranch(branch), expectedOid }, signal)
     },
 
     async deleteTag(
       caller: Caller,
-      input: { name: string; tag: string; expectedOid?: string | undefined },
+      { name, tag, expectedOid }: { name: string; tag: string; expectedOid?: string | undefined },
+      signal: AbortSignal,
     ): Promise<{ deleted: boolean }> {
-      const ref = requireTag(input.tag)
-      const repo = await repos.open(caller, input.name, 'repo:write')
-      return remove(caller, repo, ref, input.expectedOid)
+      return remove(caller, { name, ref: requireTag(tag), expectedOid }, signal)
     },
 
     async update(caller: Caller, input: NewPlace & { name: string; ref: string }, signal: AbortSignal) {
@@ -200,7 +218,7 @@ export function createRefsService(deps: RefsDeps) {
       if (!ref) throw invalid(['ref'], 'Give a full ref name, such as refs/heads/main')
       const repo = await repos.open(caller, input.name, 'repo:write')
       const attempt = () => updateOnce(caller, repo, { ...input, ref, signal })
-      return input.expectedOid !== undefined ? attempt() : turns.take(repo, ref, signal, attempt)
+      return moveFrom(input.expectedOid, { repo, ref, signal }, attempt)
     },
   }
 }

@@ -115,9 +115,9 @@ export function repoMethods({ browse, refs, commits, maxCommitBytes }: RepoMetho
       const input = parseInputOf(contract.git.branches.create, { name: repo.name, branch, from })
       return refs.createBranch(caller, input, signal)
     }),
-    'repo.deleteBranch': write(async ({ repo, caller, args }) => {
+    'repo.deleteBranch': write(async ({ repo, caller, args, signal }) => {
       const input = parseInputOf(contract.git.branches.delete, { name: repo.name, branch: args[0] })
-      return refs.deleteBranch(caller, input)
+      return refs.deleteBranch(caller, input, signal)
     }),
     'repo.createTag': write(async ({ repo, caller, args, signal }) => {
       const [tag, oid] = args
