@@ -40,4 +40,40 @@ describe('reading a body', () => {
         assert.ok(returned.equals(body))
       }
     })
+
+  it('goes on as long as it comes along, and no longer', async (t) => {
+    const limit = { ...LIMIT, bytes: 60_000_000 }
+    const arrived = Promise.withResolvers<IncomingMessage>()
+    const slow = createServer((incoming) => arrived.resolve(incoming))
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    t.after(() => slow.close())
+    const outgoing = request({
+      port: (slow.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      method: 'POST',
+      headers: { 'content-length': limit.bytes },
+    })
+    outgoing.on('error', () => undefined)
+    outgoing.flushHeaders()
+    const incoming = await arrived.promise
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const read = readBytes(incoming, limit)
+    const chunk = Buffer.alloc(9 * 1024 * 1024)
+    for (let i = 0; i < 3; i++) {
+      let came = 0
+      const all = new Promise<void>((resolve) =>
+        incoming.on('data', ({ length }) => {
+          came += length
+          if (came >= chunk.length) resolve()
+        }),
+      )
+      outgoing.write(chunk)
+      await all
+      t.mock.timers.tick(30_000)
+    }
+    outgoing.write('too little')
+    t.mock.timers.tick(30_000)
+    await assert.rejects(read, { code: 'BAD_REQUEST' })
+    outgoing.destroy()
+  })
 })

@@ -4,8 +4,9 @@ import { Fault } from '../../platform/fault.ts'
 import { joined } from '../../platform/joined.ts'
 import { LARGE_JSON_BYTES, parseBoundedJson, parseLargeJson } from '../../platform/large-json.ts'
 
-/** A body must arrive in this time, however it drips. */
+/** A body must arrive in this time, however it drips; of a larger one at least so much, again and again. */
 const BODY_TIMEOUT_MS = 30_000
+const BYTES_IN_TIME = 8 * 1024 * 1024
 /** Whoever goes through what is deeper, level by level, has no end of stack. */
 const MAX_LEVELS = 500
 
@@ -84,8 +85,13 @@ export function readBytes(request: IncomingMessage, limit: BodyLimit, room?: Roo
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks))
     }
     const onClose = () => fail(new ClientGone())
-    const startTimer = () =>
-      setTimeout(() => fail(unreadable('The body did not arrive in time')), BODY_TIMEOUT_MS)
+    const startTimer = (): NodeJS.Timeout => {
+      const before = size
+      return setTimeout(() => {
+        if (size - before >= BYTES_IN_TIME) timer = startTimer()
+        else fail(unreadable('The body did not arrive in time'))
+      }, BODY_TIMEOUT_MS)
+    }
     let timer = startTimer()
     request.on('data', onData).on('end', onEnd).on('close', onClose)
   })
