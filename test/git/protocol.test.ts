@@ -56,6 +56,17 @@ for (const version of VERSIONS)
       assert.equal((await host.refs(named('shallow')))['refs/heads/main'], await without.rev('HEAD'))
     })
 
+    it('says so when nothing is left of a shallow clone', async () => {
+      const failures = await host.failures()
+      for (const option of ['--shallow-since=2100000000', '--shallow-exclude=main']) {
+        const { stderr } = await host
+          .client({ version })
+          .attempt('clone', '-q', option, host.remote(named('read')), '.')
+        assert.match(stderr, /remote error: no commits selected for shallow requests/)
+      }
+      assert.equal(await host.failures(), failures)
+    })
+
     it('clones one branch', async () => {
       const clone = await host.clone(named('read'), { version }, '--single-branch', '--branch=side')
       assert.equal(await count(clone), '7')

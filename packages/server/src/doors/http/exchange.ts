@@ -51,7 +51,10 @@ export function send(
     'x-request-id': requestId,
     ...headers,
   })
-  response.end(request.method === 'HEAD' ? undefined : body)
+  if (request.method === 'HEAD') response.end()
+  // The same bytes where all are ASCII, and sooner written.
+  else if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1')
+  else response.end(body)
 }
 
 export function sendJson(

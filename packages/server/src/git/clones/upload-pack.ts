@@ -30,12 +30,12 @@ export async function* runUploadPack(
       continue
     }
     start = Buffer.concat([start, chunk])
-    if (start.length < REFUSAL_START) continue
     throwRefusal(start)
+    if (!isAnswer(start)) continue
     yield start
     start = undefined
   }
-  await child.done.catch((error: unknown) => throwFailure(error, start?.length === 0))
+  await child.done.catch((error: unknown) => throwFailure(error, start))
   if (start?.length) yield start
 }
 
@@ -51,8 +51,9 @@ export async function writeUploadPack(
     (error: unknown) => ({ error }),
   )
   const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_PACKET_BYTES), 0, MAX_PACKET_BYTES, 0)
-  throwRefusal(buffer.subarray(0, bytesRead))
-  if (failure) throwFailure(failure.error, bytesRead === 0)
+  const start = buffer.subarray(0, bytesRead)
+  throwRefusal(start)
+  if (failure) throwFailure(failure.error, isAnswer(start) ? undefined : start)
 }
 
 function commandFor({ gitDir }: OpenRepo, { body, version }: FetchRequest) {
@@ -67,20 +68,31 @@ function commandFor({ gitDir }: OpenRepo, { body, version }: FetchRequest) {
   } as const
 }
 
-/** From so many bytes on it can be told whether an answer is a refusal. */
-export const REFUSAL_START = '0000ERR '.length
+const REFUSAL_START = '0000ERR '.length
+/** Said before git finds out that nothing is left of a shallow clone, and ends. */
+const HEADING = '0011shallow-info\n'
 
-export const isRefusal = (start: Buffer): boolean => start.toString('latin1', 4, REFUSAL_START) === 'ERR '
+/** From so many bytes on it can be told whether git answers. */
+export const ANSWER_START = HEADING.length + 1
+
+export function isAnswer(start: Buffer): boolean {
+  const text = start.toString('latin1', 0, ANSWER_START)
+  return text.length >= REFUSAL_START && !isRefusal(text) && !HEADING.startsWith(text)
+}
+
+const isRefusal = (start: string): boolean => start.startsWith('ERR ', 4)
 
 function throwRefusal(start: Buffer): void {
-  if (!isRefusal(start)) return
+  if (!isRefusal(start.toString('latin1', 0, REFUSAL_START))) return
   const end = Number.parseInt(start.toString('latin1', 0, 4), 16)
   throw new ProtocolError(packetText(start.subarray(REFUSAL_START, end)))
 }
 
-function throwFailure(error: unknown, isSilent: boolean): never {
-  // Without a word for the client, git has not understood the request.
-  if (isSilent && error instanceof GitError && error.exitCode !== null)
-    throw new ProtocolError('upload-pack refused the request', { cause: error })
-  throw error
+/** `start`: what git has said, if that is no answer yet. */
+function throwFailure(error: unknown, start: Buffer | undefined): never {
+  // Without a word for the client, git has not understood the request, or has nothing to give.
+  const isSilent = start && HEADING.startsWith(start.toString('latin1'))
+  if (!isSilent || !(error instanceof GitError) || error.exitCode === null) throw error
+  const words = /no commits selected for shallow requests/.exec(error.stderr)?.[0]
+  throw new ProtocolError(words ?? 'upload-pack refused the request', { cause: error })
 }

@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_SHARED_BYTES, SharedBuffer } from './shared-buffers.ts'
 import { notify, openSpool, type Spool } from './spool.ts'
-import { isRefusal, REFUSAL_START } from './upload-pack.ts'
+import { ANSWER_START, isAnswer } from './upload-pack.ts'
 
 export interface WrittenSpool extends Spool {
   /** Stretches of the file that were read last, by position. */
@@ -64,8 +64,8 @@ export async function fillByWriting(
 
 /** A refusal is told as such when git has ended, which may be long after it was written. */
 async function beginsAnAnswer(file: FileHandle): Promise<boolean> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(REFUSAL_START), 0, REFUSAL_START, 0)
-  return bytesRead === REFUSAL_START && !isRefusal(buffer)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(ANSWER_START), 0, ANSWER_START, 0)
+  return isAnswer(buffer.subarray(0, bytesRead))
 }
 
 /** Says whether the file has grown. */
