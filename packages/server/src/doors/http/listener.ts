@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartError } from '../../platform/start-error.ts'
+import { GatheringMessage } from './incoming.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
 /** How often connections are looked at that have not sent all headers of a request, or nothing at all. */
@@ -10,7 +11,8 @@ const IDLE_SWEEP_MS = 20
 
 /** Starts to listen, so that the port is known; `serve` has to follow in the same turn of the event loop. */
 export function openListener(host: string, port: number): Promise<Server> {
-  const server = createServer({
+  const server: Server = createServer({
+    IncomingMessage: GatheringMessage,
     requestTimeout: 0,
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,

@@ -139,6 +139,8 @@ function drain(socket: Socket): void {
   // What node does at the end of the answer would close it with the rest unread, and that resets it: of a client that
   // is still sending, such as a proxy, the answer would be lost.
   socket.destroySoon = () => void socket.end()
+  // Nobody needs to know what it says.
+  socket.removeAllListeners('data').on('data', () => {})
   const timer = setTimeout(() => socket.destroy(), DRAIN_MS).unref()
   socket.once('close', () => clearTimeout(timer))
 }
