@@ -7,6 +7,7 @@ import { ClientGone, isWhole } from './body.ts'
 import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
 import { isForeseen, Refusal } from './failure.ts'
+import { createPipelines } from './pipelines.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { createUntakenAnswers } from './untaken.ts'
 
@@ -32,6 +33,7 @@ export function serve(
   { addressOf, unreadable, metrics, underWay, log, ...deps }: ServerDeps,
 ) {
   let { doors } = deps
+  const pipelines = createPipelines()
   const untaken = createUntakenAnswers({ maxBytes: MAX_UNTAKEN_BYTES, onCut: metrics.answerCut })
 
   const doorFor = (path: string): Door => {
@@ -104,11 +106,16 @@ export function serve(
     }
   }
 
-  server.on('request', (request, response) => void handle(exchangeOf(request, response)))
-  server.on('checkExpectation', (request, response: ServerResponse) => {
-    const refusal = new Refusal(417, 'EXPECTATION_FAILED', 'Only Expect: 100-continue is understood')
-    void handle(exchangeOf(request, response), refusal)
-  })
+  const take = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal) =>
+    pipelines.inTurn(request.socket, response, () => void handle(exchangeOf(request, response), refusal))
+  server.on('request', (request, response) => take(request, response))
+  server.on('checkExpectation', (request, response: ServerResponse) =>
+    take(
+      request,
+      response,
+      new Refusal(417, 'EXPECTATION_FAILED', 'Only Expect: 100-continue is understood'),
+    ),
+  )
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) =>
     refuseUnreadable(error, socket, unreadable),
   )

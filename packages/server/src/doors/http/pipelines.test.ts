@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { createPipelines } from './pipelines.ts'
+
+describe('requests that are sent before the last is answered', () => {
+  const pipelines = createPipelines()
+  let underWay = 0
+  let most = 0
+  let begun = 0
+  const server = createServer((request, response) =>
+    pipelines.inTurn(request.socket, response, async () => {
+      begun++
+      most = Math.max(most, ++underWay)
+      for await (const _ of request) await setImmediate()
+      if (request.url === '/slow') await sleep(20)
+      underWay--
+      if (request.url === '/last') response.setHeader('connection', 'close')
+      response.end(`${request.method} ${request.url};`)
+    }),
+  )
+  before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+  after(() => server.close())
+
+  async function send(text: string): Promise<string> {
+    begun = 0
+    most = 0
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    let heard = ''
+    socket.on('error', () => undefined).on('data', (data) => (heard += data))
+    socket.write(text)
+    await new Promise<void>((resolve) => socket.on('close', () => resolve()))
+    return [...heard.matchAll(/(?:GET|POST) \/\w+;/g)].join('')
+  }
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody`
+
+  it('are handled one after the other, in their order', async () => {
+    const answers = await send(`${get('/slow')}${post('/quick')}${get('/slow')}${get('/last')}`)
+    assert.equal(answers, 'GET /slow;POST /quick;GET /slow;GET /last;')
+    assert.equal(most, 1)
+  })
+
+  it('are all answered, many at once', async () => {
+    const many = Array.from({ length: 90 }, (_, i) => (i % 2 ? post(`/p${i}`) : get(`/g${i}`)))
+    const answers = await send(`${many.join('')}${get('/last')}`)
+    assert.equal(answers.split(';').length - 1, 91)
+    assert.equal(most, 1)
+  })
+
+  it('are not handled any more once the connection ends', async () => {
+    assert.equal(await send(`${get('/last')}${get('/after')}`), 'GET /last;')
+    assert.equal(begun, 1)
+  })
+
+  it('end the connection when they are very many', async () => {
+    const answers = await send(get('/slow').repeat(5_000))
+    assert.ok(answers.split(';').length < 20, answers)
+    assert.ok(begun < 20, `${begun}`)
+  })
+})
