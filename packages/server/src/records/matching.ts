@@ -1,4 +1,5 @@
 import { canonicalJson } from '../platform/hashes.ts'
+import type { Pause } from '../platform/pauses.ts'
 import { compareText } from './fields.ts'
 import { type Data, valueIn } from './rows.ts'
 import { createSearch } from './search.ts'
@@ -13,30 +14,57 @@ export interface MatchedRow {
   data: Data
 }
 
-type Matches = (row: MatchedRow) => boolean
+/** A filter with its conditions made ready. */
+export interface Matcher {
+  matches(row: MatchedRow): boolean
+  /** The same, where others have their turn between conditions: each may look through a large text. */
+  matchesInTurns(row: MatchedRow, pause: Pause): Promise<boolean>
+  /** How many conditions look through a text character by character. */
+  searches: number
+}
 
 /** The one meaning of a filter; indexes only narrow down where to look. */
-export function compileFilter(filter: Filter): Matches {
+export function compileFilter(filter: Filter): Matcher {
   switch (filter.op) {
-    case 'and': {
-      const all = filter.of.map(compileFilter)
-      return (row) => all.every((matches) => matches(row))
-    }
-    case 'or': {
-      const any = filter.of.map(compileFilter)
-      return (row) => any.some((matches) => matches(row))
-    }
+    case 'and':
+    case 'or':
+      return compileList(filter.of.map(compileFilter), filter.op === 'or')
     case 'not': {
-      const matches = compileFilter(filter.of)
-      return (row) => !matches(row)
+      const inner = compileFilter(filter.of)
+      return {
+        ...inner,
+        matches: (row) => !inner.matches(row),
+        matchesInTurns: async (row, pause) => !(await inner.matchesInTurns(row, pause)),
+      }
     }
     case 'test': {
-      const { name, isColumn } = filter
+      const { name, isColumn, type, operator } = filter
       const holds = compileTest(filter)
-      return isColumn
-        ? (row) => holds(row[name as Exclude<keyof MatchedRow, 'data'>])
-        : (row) => holds(valueIn(row.data, name))
+      const matches = isColumn
+        ? (row: MatchedRow) => holds(row[name as Exclude<keyof MatchedRow, 'data'>])
+        : (row: MatchedRow) => holds(valueIn(row.data, name))
+      return {
+        matches,
+        async matchesInTurns(row, pause) {
+          await pause()
+          return matches(row)
+        },
+        searches: operator === 'contains' && type !== 'json' ? 1 : 0,
+      }
     }
+  }
+}
+
+/** All of them, or one: then the first that is met decides. */
+function compileList(list: readonly Matcher[], deciding: boolean): Matcher {
+  return {
+    matches: (row) => list.some(({ matches }) => matches(row) === deciding) === deciding,
+    async matchesInTurns(row, pause) {
+      for (const { matchesInTurns } of list)
+        if ((await matchesInTurns(row, pause)) === deciding) return deciding
+      return !deciding
+    },
+    searches: list.reduce((sum, { searches }) => sum + searches, 0),
   }
 }
 

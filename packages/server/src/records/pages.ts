@@ -11,8 +11,10 @@ import type { Filter } from './where.ts'
 
 /** A page looks at so many rows, whatever it finds. */
 const MAX_LOOKED_AT = 20_000
-/** Or at rows of so many bytes. */
+/** Or at rows of so many bytes, as often as they are searched. */
 const MAX_LOOKED_AT_BYTES = 64 * 1024 * 1024
+/** A row that takes as long as this many bytes do to search lets others in between. */
+const LONG_SEARCH_BYTES = 512 * 1024
 /** And is no larger than this, but for its last row. */
 const MAX_PAGE_BYTES = 1024 * 1024
 /** Entries of ranges are put into order in memory. Where there are more, all rows are gone through instead. */
@@ -76,10 +78,16 @@ async function walk<Row extends store.RecordTableRow, Place>(
   placeOf: (row: Row) => Place,
   { collection, filter, after, limit, signal }: Wanted<Place>,
 ): Promise<Found<Place>> {
-  const matches = filter ? compileFilter(filter) : () => true
+  const matcher = filter && compileFilter(filter)
+  const searches = Math.max(1, matcher?.searches ?? 1)
   const pause = createPauses()
+  const isFound = (row: MatchedRow, bytes: number): boolean | Promise<boolean> => {
+    if (!matcher) return true
+    return bytes > LONG_SEARCH_BYTES ? matcher.matchesInTurns(row, pause) : matcher.matches(row)
+  }
   const rows: MatchedRow[] = []
   let place = after
+  let at = after
   let found = after
   let [looked, lookedBytes, pageBytes] = [0, 0, 0]
   for (;;) {
@@ -93,15 +101,17 @@ async function walk<Row extends store.RecordTableRow, Place>(
     const piece = await source(place, wanted)
     for (const row of piece.rows) {
       if (row.version > collection.row.version) throw new Outdated()
+      if (lookedBytes > MAX_LOOKED_AT_BYTES) return { rows, next: at }
       looked++
-      lookedBytes += row.bytes
+      lookedBytes += row.bytes * searches
       const presented = present(collection, row)
-      if (matches(presented)) {
+      if (await isFound(presented, row.bytes * searches)) {
         if (rows.length === limit || pageBytes >= MAX_PAGE_BYTES) return { rows, next: found }
         rows.push(presented)
         pageBytes += row.bytes
         found = placeOf(row)
       }
+      at = placeOf(row)
       await pause()
     }
     if (piece.isLast) return { rows, next: undefined }
