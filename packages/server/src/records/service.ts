@@ -5,6 +5,7 @@ import { repoScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
+import { createPauses, createPausesInTransaction } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Tx } from '../schema.ts'
 import { bytesOf, type Collection, entriesOf, readCollection, UnreadableSchema } from './collection.ts'
@@ -106,7 +107,9 @@ export function createRecordsService(deps: RecordsDeps) {
     const { id: collection_id, version, changes } = collection.row
     const now = clock()
     const rows: RecordRow[] = []
+    const pause = createPausesInTransaction()
     for (const [i, given] of all.entries()) {
+      await pause()
       const { data, issues } = newData(schema, given)
       refuseOne(issues, i)
       const seq = changes + 1 + i
@@ -193,7 +196,11 @@ export function createRecordsService(deps: RecordsDeps) {
       if (all.length === 0) return
       const refuseAt = (issues: Issue[], i: number) =>
         refuse(issues.map(({ path = [], message }) => ({ path: [i, ...path], message })))
-      for (const [i, data] of all.entries()) refuseAt(newData(opened.schema, data).issues, i)
+      const pause = createPauses()
+      for (const [i, data] of all.entries()) {
+        await pause()
+        refuseAt(newData(opened.schema, data).issues, i)
+      }
       await write({ repo, place, opened, grows: true }, async (tx, collection, reserved) => {
         const rows = await insertIn(tx, { collection, reserved, all }, refuseAt)
         await events.appendAll(

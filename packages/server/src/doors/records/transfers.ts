@@ -39,6 +39,8 @@ const EXPORTS_PER_ORG = 2
 /** Short transactions: others write, too. */
 const BATCH_ROWS = 100
 const BATCH_CHARACTERS = 256 * 1024
+/** Others who write wait for a batch: of rows that take long, with many indexes or many webhooks, there are fewer in one. */
+const BATCH_MS = 50
 
 const Export = RowsPlace.extend({ where: RowConditions.nullish() })
 
@@ -108,14 +110,18 @@ export function createTransfers(deps: TransfersDeps): Door['handle'] {
     let imported = 0
     let batch: { line: number; data: Record<string, unknown> }[] = []
     let characters = 0
+    let most = BATCH_ROWS
     const flush = async () => {
       const rows = batch.map(({ data }) => data)
+      const begun = performance.now()
       await records.createMany(caller, place, rows).catch((error: unknown) => {
         throw atLines(
           error,
           batch.map(({ line }) => line),
         )
       })
+      const isLong = performance.now() - begun > BATCH_MS
+      most = isLong ? Math.ceil(batch.length / 2) : Math.min(BATCH_ROWS, most * 2)
       imported += batch.length
       batch = []
       characters = 0
@@ -124,7 +130,7 @@ export function createTransfers(deps: TransfersDeps): Door['handle'] {
       for await (const { line, text } of linesOf(bodyOf(exchange))) {
         batch.push({ line, data: dataIn(text, line) })
         characters += text.length
-        if (batch.length === BATCH_ROWS || characters > BATCH_CHARACTERS) await flush()
+        if (batch.length >= most || characters > BATCH_CHARACTERS) await flush()
       }
       await flush()
       return imported
