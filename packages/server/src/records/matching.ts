@@ -15,7 +15,7 @@ export interface MatchedRow {
 }
 
 /** A filter with its conditions made ready. */
-export interface Matcher {
+interface Matcher {
   matches(row: MatchedRow): boolean
   /** The same, where others have their turn between conditions: each may look through a large text. */
   matchesInTurns(row: MatchedRow, pause: Pause): Promise<boolean>

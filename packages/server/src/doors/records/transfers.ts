@@ -40,7 +40,7 @@ const EXPORTS_PER_ORG = 2
 const BATCH_ROWS = 100
 const BATCH_CHARACTERS = 256 * 1024
 /** Others who write wait for a batch: of rows that take long, with many indexes or many webhooks, there are fewer in one. */
-const BATCH_MS = 50
+const BATCH_MS = 100
 
 const Export = RowsPlace.extend({ where: RowConditions.nullish() })
 
