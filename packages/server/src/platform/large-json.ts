@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type JsonBounds, shapeProblem } from './json-shape.ts'
 
@@ -39,11 +40,23 @@ export function parseBoundedJson(text: string, bounds: JsonBounds): Read {
   }
 }
 
-/** Reads JSON in another thread, one after the other. */
-export async function parseLargeJson(
+/** When the last that was asked for has been read, and others have had their turn. */
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Reads JSON in another thread, one after the other. To take over what was read may be long, too: the next is not read
+ * before others have had their turn.
+ */
+export function parseLargeJson(
   bytes: Buffer,
   { values = MAX_VALUES, levels }: Pick<JsonBounds, 'levels'> & Partial<JsonBounds>,
 ): Promise<Read> {
+  const read = last.then(() => readInThread(bytes, { values, levels }))
+  last = read.then(() => nextTurn())
+  return read
+}
+
+function readInThread(bytes: Buffer, { values, levels }: JsonBounds): Promise<Read> {
   thread ??= startThread()
   const id = ++asked
   const answer = Promise.withResolvers<Answer>()
