@@ -20,6 +20,13 @@ describe('a large body', () => {
     assert.deepEqual((await parseLargeJson(Buffer.from('null'))).value, null)
   })
 
+  it('is read also after one that could not be handed over', async () => {
+    const bytes = Buffer.from(new TextEncoder().encode('[1]').buffer)
+    const [first, second] = await Promise.allSettled([parseLargeJson(bytes), parseLargeJson(bytes)])
+    assert.deepEqual([first?.status, second?.status], ['fulfilled', 'rejected'])
+    assert.deepEqual((await parseLargeJson(Buffer.from('[2]'))).value, [2])
+  })
+
   it('is refused when it is not JSON, or not UTF-8', async () => {
     assert.match((await parseLargeJson(Buffer.from('{"a":'))).problem ?? '', /not valid JSON/)
     assert.match((await parseLargeJson(Buffer.from('"open'))).problem ?? '', /not valid JSON/)

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type JsonBounds, shapeProblem } from './json-shape.ts'
 
@@ -40,6 +40,8 @@ export function parseBoundedJson(text: string, bounds: JsonBounds): Read {
   }
 }
 
+const nextTurn = (): Promise<void> => setImmediate()
+
 /** When the last that was asked for has been read, and others have had their turn. */
 let last: Promise<unknown> = Promise.resolve()
 
@@ -52,11 +54,12 @@ export function parseLargeJson(
   { values = MAX_VALUES, levels }: Pick<JsonBounds, 'levels'> & Partial<JsonBounds>,
 ): Promise<Read> {
   const read = last.then(() => readInThread(bytes, { values, levels }))
-  last = read.then(() => nextTurn())
+  // Whatever came of it.
+  last = read.then(nextTurn, nextTurn)
   return read
 }
 
-function readInThread(bytes: Buffer, { values, levels }: JsonBounds): Promise<Read> {
+async function readInThread(bytes: Buffer, { values, levels }: JsonBounds): Promise<Read> {
   thread ??= startThread()
   const id = ++asked
   const answer = Promise.withResolvers<Answer>()
