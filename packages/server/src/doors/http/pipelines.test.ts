@@ -11,7 +11,7 @@ describe('requests that are sent before the last is answered', () => {
   let most = 0
   let begun = 0
   const server = createServer((request, response) =>
-    pipelines.inTurn(request.socket, response, async () => {
+    pipelines.inTurn(request, response, async () => {
       begun++
       most = Math.max(most, ++underWay)
       for await (const _ of request) await setImmediate()
@@ -52,6 +52,16 @@ describe('requests that are sent before the last is answered', () => {
 
   it('are not handled any more once the connection ends', async () => {
     assert.equal(await send(`${get('/last')}${get('/after')}`), 'GET /last;')
+    assert.equal(begun, 1)
+  })
+
+  it('end the connection when their bodies are much together', async () => {
+    const large = `POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n${' '.repeat(30_000)}`
+    assert.equal(
+      await send(`${get('/slow')}${large.repeat(6)}${get('/last')}`),
+      `GET /slow;${'POST /large;'.repeat(6)}GET /last;`,
+    )
+    assert.equal(await send(`${get('/slow')}${large.repeat(40)}`), '')
     assert.equal(begun, 1)
   })
 

@@ -1,8 +1,17 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** More than any client sends that waits for answers. */
 const MAX_WAITING = 100
+/** Of all their bodies, which are in memory: as much as one that counts as small. */
+const MAX_WAITING_BYTES = 256 * 1024
+/** Of a body whose size is not known, so much is read before somebody wants it. */
+const READ_AHEAD_BYTES = 64 * 1024
+
+interface Waiting {
+  count: number
+  bytes: number
+}
 
 /**
  * Has the requests of a connection handled one after the other. Node gives them as they come, as many as fit into the
@@ -11,17 +20,22 @@ const MAX_WAITING = 100
 export function createPipelines() {
   /** The answer that is to be the last on a connection, as far as is known. */
   const lastOn = new WeakMap<Socket, ServerResponse>()
-  const waitingOn = new WeakMap<Socket, number>()
+  const waitingOn = new WeakMap<Socket, Waiting>()
 
-  function wait(socket: Socket, before: ServerResponse, begin: () => void): void {
-    const waiting = (waitingOn.get(socket) ?? 0) + 1
-    if (waiting > MAX_WAITING) {
+  function wait(request: IncomingMessage, before: ServerResponse, begin: () => void): void {
+    const { socket } = request
+    const bytes = bytesOf(request)
+    const waiting = waitingOn.get(socket) ?? { count: 0, bytes: 0 }
+    waitingOn.set(socket, waiting)
+    waiting.count++
+    waiting.bytes += bytes
+    if (waiting.count > MAX_WAITING || waiting.bytes > MAX_WAITING_BYTES) {
       socket.destroy()
       return
     }
-    waitingOn.set(socket, waiting)
     const go = () => {
-      waitingOn.set(socket, (waitingOn.get(socket) ?? 1) - 1)
+      waiting.count--
+      waiting.bytes -= bytes
       if (!socket.destroyed && !socket.writableEnded) begin()
     }
     // Not before others have had their turn.
@@ -30,13 +44,20 @@ export function createPipelines() {
 
   return {
     /** Begins now, or when all that came before it on its connection are answered. */
-    inTurn(socket: Socket, response: ServerResponse, begin: () => void): void {
+    inTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+      const { socket } = request
       // Node gives what it has read to its end.
       if (socket.destroyed) return
       const before = lastOn.get(socket)
       lastOn.set(socket, response)
       if (!before || before.writableFinished || before.closed) begin()
-      else wait(socket, before, begin)
+      else wait(request, before, begin)
     },
   }
+}
+
+/** What a request takes in memory while nobody reads its body. */
+function bytesOf({ headers }: IncomingMessage): number {
+  const announced = Number(headers['content-length'] ?? 0)
+  return headers['transfer-encoding'] === undefined ? Math.min(announced, READ_AHEAD_BYTES) : READ_AHEAD_BYTES
 }

@@ -107,7 +107,7 @@ export function serve(
   }
 
   const take = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal) =>
-    pipelines.inTurn(request.socket, response, () => void handle(exchangeOf(request, response), refusal))
+    pipelines.inTurn(request, response, () => void handle(exchangeOf(request, response), refusal))
   server.on('request', (request, response) => take(request, response))
   server.on('checkExpectation', (request, response: ServerResponse) =>
     take(
