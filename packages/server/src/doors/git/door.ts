@@ -130,7 +130,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
       if (told) return answer(exchange, headers, [told])
     }
 
-    for (const [header, value] of Object.entries(headers)) response.setHeader(header, value ?? '')
+    for (const [header, value] of Object.entries(headers)) if (value) response.setHeader(header, value)
     // A client that neither sends nor takes anything must not hold a git process for ever.
     const { socket } = request
     const giveUp = () => socket.destroy()

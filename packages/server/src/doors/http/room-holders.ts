@@ -32,7 +32,8 @@ export function createRoomHolders<T>() {
     for (const inTheWay of waiting) {
       const whose = new Set(inTheWay())
       const [slowest] = [...holders]
-        .filter(({ who, request }) => whose.has(who) && !isWhole(request))
+        // While the server itself does not read, nobody is slow.
+        .filter(({ who, request }) => whose.has(who) && !isWhole(request) && request.readableLength === 0)
         .map((holder) => ({ holder, rest: restMs(holder) }))
         .filter(({ rest }) => rest > LONGEST_REST_MS)
         .sort((a, b) => b.rest - a.rest)
