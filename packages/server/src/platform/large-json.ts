@@ -62,12 +62,12 @@ export function parseLargeJson(
 async function readInThread(bytes: Buffer, { values, levels }: JsonBounds): Promise<Read> {
   thread ??= startThread()
   const id = ++asked
-  const answer = Promise.withResolvers<Answer>()
-  thread.waiting.set(id, answer)
-  thread.worker.ref()
   // Handed over, not copied. What shares its memory with others is.
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
   thread.worker.postMessage({ id, bytes: own, bounds: { values, levels } }, [own.buffer as ArrayBuffer])
+  const answer = Promise.withResolvers<Answer>()
+  thread.waiting.set(id, answer)
+  thread.worker.ref()
   return answer.promise
 }
 
