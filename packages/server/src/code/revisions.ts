@@ -1,4 +1,4 @@
-import { type Oid, parseRevision } from '../git/names.ts'
+import type { Oid } from '../git/names.ts'
 import { ObjectMissing, type ObjectReader, resolveRevision } from '../git/objects/reader.ts'
 import { Fault } from '../platform/fault.ts'
 import type { RepoRow } from '../repos/service.ts'
@@ -10,8 +10,7 @@ export type Revisions = ReturnType<typeof createRevisions>
 export function createRevisions({ repositories }: { repositories: Repositories }) {
   async function findOid(repo: RepoRow, revision: string | undefined): Promise<Oid | undefined> {
     if (revision === undefined) return repositories.findOid(repo, 'HEAD')
-    const parsed = parseRevision(revision)
-    return parsed && resolveRevision(parsed, (name) => repositories.findOid(repo, name))
+    return resolveRevision(revision, (name) => repositories.findOid(repo, name))
   }
 
   /** The commit at a revision, through annotated tags; the default branch's without one. */

@@ -12,7 +12,7 @@ export type BranchName = Branded<'branch'>
 /** Short, without refs/tags/. */
 export type TagName = Branded<'tag'>
 /** What may stand where git expects a revision; it never starts with '-'. */
-export type Revision = Branded<'revision'>
+type Revision = Branded<'revision'>
 /** A path inside a tree. It may start with '-', so it only ever follows '--'. */
 export type TreePath = Branded<'path'>
 /** An absolute path on the file system. */
@@ -45,11 +45,6 @@ export function parseBranchName(s: string): BranchName | undefined {
 
 export function parseTagName(s: string): TagName | undefined {
   return isShortName(s, 'refs/tags/') ? (s as TagName) : undefined
-}
-
-export function parseRevision(s: string): Revision | undefined {
-  const known = s === 'HEAD' || parseOid(s) || parseRefName(s) || parseBranchName(s) || parseTagName(s)
-  return known ? (s as Revision) : undefined
 }
 
 /** Refuses what some file system would take for a way out of the tree, or into `.git`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createTestRepo, oid, path } from '../../testing/git-repo.ts'
-import { type Oid, parseRevision, type RefName, type Revision } from '../names.ts'
+import type { Oid, RefName } from '../names.ts'
 import { ObjectTooLarge, resolveRevision, withObjects } from './reader.ts'
 
 const missing = 'f'.repeat(40) as Oid
@@ -188,8 +188,7 @@ test('resolves a revision by rows: full names, HEAD, branches before tags', asyn
     ['refs/tags/v1', '4'.repeat(40) as Oid],
     ['refs/heads/refs/heads/x', '5'.repeat(40) as Oid],
   ])
-  const resolve = (text: string) =>
-    resolveRevision(parseRevision(text) as Revision, async (name: RefName | 'HEAD') => rows.get(name))
+  const resolve = (text: string) => resolveRevision(text, async (name: RefName | 'HEAD') => rows.get(name))
   assert.equal(await resolve('HEAD'), '1'.repeat(40))
   assert.equal(await resolve('main'), '2'.repeat(40))
   assert.equal(await resolve('refs/tags/main'), '3'.repeat(40))
@@ -197,4 +196,16 @@ test('resolves a revision by rows: full names, HEAD, branches before tags', asyn
   assert.equal(await resolve('refs/heads/x'), '5'.repeat(40))
   assert.equal(await resolve('none'), undefined)
   assert.equal(await resolve(missing), missing)
+  assert.equal(await resolve(missing.toUpperCase()), missing)
+})
+
+test('looks nothing up for what is no name of anything', async () => {
+  const asked: string[] = []
+  const expressions = ['-x', '--output=/tmp/x', 'a..b', 'a^', 'main~1', 'main:file', ':/text', 'main@{1}', '']
+  for (const text of expressions)
+    await resolveRevision(text, async (name) => {
+      asked.push(name)
+      return undefined
+    })
+  assert.deepEqual(asked, [])
 })

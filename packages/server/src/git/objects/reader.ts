@@ -13,7 +13,6 @@ import {
   parseRefName,
   parseTagName,
   type RefName,
-  type Revision,
   type TreePath,
   tagRef,
 } from '../names.ts'
@@ -117,7 +116,7 @@ export async function startReader(repo: OpenRepo): Promise<StartedReader> {
 
 /** Short names are branches first, so that a tag cannot take the place of a branch that callers mean. */
 export async function resolveRevision(
-  revision: Revision,
+  revision: string,
   lookup: (name: RefName | 'HEAD') => Promise<Oid | undefined>,
 ): Promise<Oid | undefined> {
   const oid = parseOid(revision.toLowerCase())
