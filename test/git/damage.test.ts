@@ -70,6 +70,9 @@ onEachDatabase('a damaged pack', (create) => {
     const blob = await client.rev('main:file-1.txt')
     // Kept, and not to be given out any more.
     await host.clone('bad')
+    await host.ok('git/blobs/get', { name: 'bad', path: 'file-1.txt' })
+    await host.ok('git/blobs/get', { name: 'bad', oid: blob })
+    await host.ok('git/commits/get', { name: 'bad', ref: 'main' })
     const pack = await onlyPack(host)
     await copyFile(pack, `${pack}.good`)
     await flipByte(pack)

@@ -15,8 +15,13 @@ onEachDatabase('what no ref leads to', (create) => {
 
   const prune = () => host.app.background.run('pruning')
   const sizeOf = async (name: string): Promise<number> => (await host.ok('repos/get', { name })).sizeBytes
-  const isThere = async (name: string, oid: string) =>
-    (await host.call('git/commits/get', { name, ref: oid })).status === 200
+  /** The commit, and a file in it. */
+  async function isThere(name: string, oid: string): Promise<boolean> {
+    const commit = await host.call('git/commits/get', { name, ref: oid })
+    const file = await host.call('git/blobs/get', { name, ref: oid, path: 'large.txt' })
+    assert.equal(commit.status, file.status)
+    return commit.status === 200
+  }
 
   /** A repository with a branch `large` beside `main`, and where it is. */
   async function withLargeBranch(name: string): Promise<{ client: Client; url: string; large: string }> {
@@ -67,6 +72,7 @@ onEachDatabase('what no ref leads to', (create) => {
     const { url, client, large } = await withLargeBranch('purged')
     await client.run('push', '-qf', url, 'main:large')
     const before = await sizeOf('purged')
+    assert.ok(await isThere('purged', large))
     const { token } = await host.app.signUp('outsider')
     assertFault(await host.app.call('repos/purge', { name: 'purged' }, { token }), 'REPO_NOT_FOUND', {
       name: 'purged',

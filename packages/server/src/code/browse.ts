@@ -28,6 +28,18 @@ interface ListedEntry {
   size?: number
 }
 
+interface ShownBlob {
+  oid: Oid
+  size: number
+  encoding: 'utf-8' | 'base64'
+  content: string
+}
+
+/** Whoever waits for an answer. To hear of their leaving costs something, so it is asked for where there is work to do. */
+interface Asker {
+  readonly signal: AbortSignal
+}
+
 /** All of it is in memory. */
 const MAX_LISTED = 50_000
 
@@ -81,18 +93,17 @@ export function createBrowseService(deps: BrowsingDeps) {
       }
     },
 
-    async getCommit(
-      caller: Caller,
-      input: { name: string; ref: string },
-      signal: AbortSignal,
-    ): Promise<Commit> {
+    async getCommit(caller: Caller, input: { name: string; ref: string }, asker: Asker): Promise<Commit> {
       const repo = await repos.open(caller, input.name, 'repo:read')
-      return repositories.withObjects(repo, signal, async (objects) => {
-        const oid = await revisions.commitIn(objects, repo, input.ref)
-        const commit = await objects.findCommit(oid)
-        if (!commit) throw missing(repo, input.ref)
-        return presentCommit({ oid, ...commit })
-      })
+      const located = await revisions.locate(repo, input.ref)
+      const look = (): Promise<Commit> =>
+        repositories.withObjects(repo, asker.signal, async (objects) => {
+          const oid = await revisions.commitFrom(objects, repo, located)
+          const commit = await objects.findCommit(oid)
+          if (!commit) throw missing(repo, input.ref)
+          return presentCommit({ oid, ...commit })
+        })
+      return repositories.show(repo, `commit ${located.oid}`, { look, sizeOf: sizeOfCommit })
     },
 
     getTree: (caller: Caller, input: DirectoryInput, signal: AbortSignal) =>
@@ -140,22 +151,26 @@ export function createBrowseService(deps: BrowsingDeps) {
     async getBlob(
       caller: Caller,
       input: { name: string; oid?: string | undefined; ref?: string | undefined; path?: string | undefined },
-      signal: AbortSignal,
+      asker: Asker,
     ) {
       if ((input.oid === undefined) === (input.path === undefined))
         throw invalid([], 'Give either oid, or path with an optional ref')
       const path = input.path === undefined ? undefined : requirePath(input.path)
       const repo = await repos.open(caller, input.name, 'repo:read')
       const wanted = input.oid ?? input.path ?? ''
-      return repositories.withObjects(repo, signal, async (objects) => {
-        const commit = path && (await revisions.commitIn(objects, repo, input.ref))
-        const entry = commit && (await objects.findAt(commit, path))
-        const oid = commit ? entry?.oid : parseOid(wanted)
-        const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
-        if (entry && entry.type === 'blob' && !bytes) throw new ObjectMissing(oid)
-        if (!oid || !bytes) throw missing(repo, wanted)
-        return { oid, size: bytes.length, ...encode(bytes) }
-      })
+      const located = path && (await revisions.locate(repo, input.ref))
+      const look = (): Promise<ShownBlob> =>
+        repositories.withObjects(repo, asker.signal, async (objects) => {
+          const commit = located && (await revisions.commitFrom(objects, repo, located))
+          const entry = commit && (await objects.findAt(commit, path))
+          const oid = commit ? entry?.oid : parseOid(wanted)
+          const bytes = oid && (await objects.findBlob(oid, MAX_BLOB_BYTES).catch(refuseLarge))
+          if (entry && entry.type === 'blob' && !bytes) throw new ObjectMissing(oid)
+          if (!oid || !bytes) throw missing(repo, wanted)
+          return { oid, size: bytes.length, ...encode(bytes) }
+        })
+      const key = located ? `blob ${located.oid}:${path}` : `blob ${wanted}`
+      return repositories.show(repo, key, { look, sizeOf: ({ content }) => content.length })
     },
 
     async compare(
@@ -200,6 +215,10 @@ async function readPage(objects: ObjectReader, { oids, more }: { oids: readonly 
 function presentCommit({ oid, tree, parents, author, committer, message, signed }: ListedCommit): Commit {
   return { oid, tree, parents, author, committer, message, signed }
 }
+
+/** Beside the message, names and addresses are all that may be long. */
+const sizeOfCommit = ({ message, author, committer, parents }: Commit): number =>
+  message.length + JSON.stringify([author, committer, parents]).length
 
 function refuseLong(observed: number): never {
   throw new Fault(

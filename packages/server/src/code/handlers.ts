@@ -57,14 +57,14 @@ export const gitHandlers = ({
   },
   commits: {
     list: (input, { caller, signal }) => browse.listCommits(caller, input, signal),
-    get: (input, { caller, signal }) => browse.getCommit(caller, input, signal),
+    get: (input, call) => browse.getCommit(call.caller, input, call),
     create: (input, { caller, signal }) => afresh(() => commits.create(caller, input, signal)),
   },
   trees: {
     get: (input, { caller, signal }) => browse.getTree(caller, input, signal),
     lastChanges: (input, { caller, signal }) => looking.lastChanges.list(caller, input, signal),
   },
-  blobs: { get: (input, { caller, signal }) => browse.getBlob(caller, input, signal) },
+  blobs: { get: (input, call) => browse.getBlob(call.caller, input, call) },
   blame: (input, { caller, signal }) => looking.blames.read(caller, input, signal),
   grep: (input, { caller, signal }) => looking.greps.search(caller, input, signal),
   files: (input, { caller, signal }) => looking.files.find(caller, input, signal),

@@ -45,11 +45,19 @@ export function createRefLists({ db }: { db: Db }) {
   /** How many there are, also where nobody asks which: to count many takes longer than to make one more. */
   const counts = createRecent<string, { version: number; count: number }>({ maxEntries: CACHED_REPOSITORIES })
 
+  /** Those of a later version may be given too: whoever asks has read the row a while ago. */
+  function recall(repo: RepoRow): Entry | undefined {
+    const known = entries.get(repo.id)
+    return known && known.version >= repo.refs_version ? known : undefined
+  }
+
   return {
-    /** Those of a later version may be given too: whoever asks has read the row a while ago. */
+    /** At once, if they are in memory. */
+    recall: recall as (repo: RepoRow) => KnownRefs | undefined,
+
     async of(repo: RepoRow): Promise<KnownRefs> {
-      const known = entries.get(repo.id)
-      if (known && known.version >= repo.refs_version) return known
+      const known = recall(repo)
+      if (known) return known
       const refs = SortedRefs.of(await refStore.listRefs(db, repo.id))
       const read = { version: repo.refs_version, refs, steps: [] }
       entries.set(repo.id, read)

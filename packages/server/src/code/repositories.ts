@@ -122,6 +122,12 @@ export function createRepositories(deps: RepositoriesDeps) {
     }
   }
 
+  const refCalled = (repo: RepoRow, name: RefName | 'HEAD') => (name === 'HEAD' ? headRef(repo) : name)
+
+  async function findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {
+    return (await refStore.findRef(db, repo.id, refCalled(repo, name)))?.oid
+  }
+
   return {
     lease,
     openLeased,
@@ -144,6 +150,24 @@ export function createRepositories(deps: RepositoriesDeps) {
       return objects.read(reading, use).catch(async (error: unknown) => {
         throw await health.diagnose(repo, error)
       })
+    },
+
+    /**
+     * Looks at single objects for somebody who shows them, unless it has been done before. The key has to name by ids what
+     * is looked at: then it is always the same, until it is pruned.
+     */
+    async show<T extends object>(
+      repo: RepoRow,
+      key: string,
+      { sizeOf, look }: { sizeOf(shown: T): number; look(): Promise<T> },
+    ): Promise<T> {
+      const name = `${directoryName(repo)} ${key}`
+      // Where the packs are not known, they may be damaged.
+      const known = packIdsLately(repo) && objects.recallShown<T>(repo.org_id, name)
+      if (known) return known
+      const value = await look()
+      objects.keepShown(repo.org_id, name, { value, size: sizeOf(value) })
+      return value
     },
 
     /** Throws when what is known of its packs forbids to make or give out anything from them. */
@@ -176,8 +200,12 @@ export function createRepositories(deps: RepositoriesDeps) {
       return { version, headBranch, headOid: refs.find(headBranch)?.oid ?? null, refs }
     },
 
-    async findOid(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {
-      return (await refStore.findRef(db, repo.id, name === 'HEAD' ? headRef(repo) : name))?.oid
+    findOid,
+
+    /** Where a ref was when the row was read, or later: for those who only look. */
+    async findOidAsRead(repo: RepoRow, name: RefName | 'HEAD'): Promise<Oid | undefined> {
+      const known = refLists.recall(repo)
+      return known ? known.refs.find(refCalled(repo, name))?.oid : findOid(repo, name)
     },
   }
 }

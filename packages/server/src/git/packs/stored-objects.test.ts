@@ -266,3 +266,23 @@ test('an abort ends the reading', async () => {
   })
   await assert.rejects(ended, /gone away/)
 })
+
+test('keeps what was made of objects with them, within their memory and by owner', async () => {
+  using t = createTestRepo()
+  makeHistory(t, { commits: 1, files: 1 })
+  using stored = await storePacks(t.gitDir)
+  using reader = reading(t, stored)
+  const { objects } = reader
+  const value = { content: 'x' }
+  objects.keepShown('org', 'small', { value, size: 1 })
+  assert.equal(objects.recallShown('org', 'small'), value)
+  assert.equal(objects.recallShown('other', 'small'), undefined)
+  assert.equal(objects.counts.memory, 1)
+
+  objects.keepShown('org', 'large', { value, size: 100_000 })
+  assert.equal(objects.recallShown('org', 'large'), undefined)
+  for (let i = 0; i < 1_000; i++) objects.keepShown('org', `many ${i}`, { value, size: 10_000 })
+  assert.equal(objects.recallShown('org', 'small'), undefined)
+  assert.equal(objects.recallShown('org', 'many 999'), value)
+  assert.ok(objects.bytes > MB && objects.bytes <= 2 * MB, String(objects.bytes))
+})

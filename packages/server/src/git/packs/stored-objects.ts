@@ -28,9 +28,18 @@ interface Reading {
 }
 
 /** Of the whole, for each kind; and of that one owner may have. */
-const PARTS = { objects: 1 / 2, indexes: 3 / 8, pages: 1 / 8 }
+const PARTS = { objects: 3 / 8, indexes: 3 / 8, pages: 1 / 8, shown: 1 / 8 }
 const EACH = 3 / 4
 const PAGE_OVERHEAD = 300
+const SHOWN_OVERHEAD = 600
+/** Of what is larger, most of the time goes into sending it. */
+const LARGEST_SHOWN = 64 * 1024
+
+/** Something that was made of objects, to be shown. */
+interface Shown {
+  value: object
+  weight: number
+}
 
 export type StoredObjects = ReturnType<typeof createStoredObjects>
 
@@ -43,9 +52,29 @@ export function createStoredObjects({ store, maxBytes }: StoredObjectsDeps) {
   })
   const opened = createOpenedPacks({ store, pages, ...within(PARTS.indexes) })
   const objects = createPackedObjects(within(PARTS.objects))
+  const shown = createShares<Shown>({
+    max: maxBytes * PARTS.shown,
+    maxEach: maxBytes * PARTS.shown * EACH,
+    weightOf: ({ weight }) => weight,
+  })
   let fromGit = 0
+  let fromShown = 0
 
   return {
+    /** What was made of objects before, and is made of them whenever they are there. Nobody may change it. */
+    recallShown<T extends object>(owner: string, key: string): T | undefined {
+      const found = shown.get(owner, key)
+      if (found) fromShown++
+      return found?.value as T | undefined
+    },
+
+    /** The size is that of its texts, in characters. */
+    keepShown(owner: string, key: string, { value, size }: { value: object; size: number }): void {
+      if (size > LARGEST_SHOWN) return
+      // A character may take two bytes.
+      shown.set(owner, key, { value, weight: (key.length + size) * 2 + SHOWN_OVERHEAD })
+    },
+
     /** Reads objects for as long as `use` takes. */
     async read<T>(reading: Reading, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
       const { owner, knownPacks, listPacks, startGit, signal } = reading
@@ -78,12 +107,12 @@ export function createStoredObjects({ store, maxBytes }: StoredObjectsDeps) {
     /** How many objects were looked at, by where they were. */
     get counts() {
       const { fromMemory, fromPacks, packBytes } = objects.stats
-      return { memory: fromMemory, packs: fromPacks, git: fromGit, packBytes }
+      return { memory: fromMemory + fromShown, packs: fromPacks, git: fromGit, packBytes }
     },
 
     /** What is kept in memory. */
     get bytes(): number {
-      return objects.bytes + opened.bytes + pages.weight
+      return objects.bytes + opened.bytes + pages.weight + shown.weight
     },
   }
 }

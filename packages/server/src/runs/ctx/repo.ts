@@ -32,7 +32,7 @@ export function repoMethods({ browse, refs, commits, maxCommitBytes }: RepoMetho
     const ref = refIn(optionsAt(args, 1), run)
     try {
       const input = parseInputOf(contract.git.blobs.get, { name: repo.name, path, ref })
-      return await browse.getBlob(caller, input, signal)
+      return await browse.getBlob(caller, input, { signal })
     } catch (error) {
       const isMissing =
         error instanceof Fault &&
