@@ -4,34 +4,37 @@ import { type Power, rolePowers, scopePowers } from './powers.ts'
 
 /** The organization a request acts in. */
 export interface ActingOrg {
-  id: string
-  slug: string
-  frozen: boolean
+  readonly id: string
+  readonly slug: string
+  readonly frozen: boolean
   /** Nobody has taken it over yet: it is small, and ends by itself. */
-  provisional: boolean
+  readonly provisional: boolean
 }
 
-/** Who is calling: one actor inside one organization, with what its role and its credential allow together. */
+/**
+ * Who is calling: one actor inside one organization, with what its role and its credential allow together. Several
+ * requests may share one.
+ */
 export interface Caller {
-  actor: Actor
-  credential: { kind: 'session' | 'key' | 'token' | 'agent' | 'anonymous'; id: string }
-  org: ActingOrg
+  readonly actor: Actor
+  readonly credential: { kind: 'session' | 'key' | 'token' | 'agent' | 'anonymous'; id: string }
+  readonly org: ActingOrg
   /** The actor's role in the acting organization. */
-  role: Role
-  scopes: readonly Scope[]
+  readonly role: Role
+  readonly scopes: readonly Scope[]
   /**
    * When the credential ends for good; null for one without an end, and for a session, which stands for the person. What
    * a caller makes lasts no longer. The tokens of an agent are renewed, so for them it is when the agent ends.
    */
-  expiresAt: number | null
+  readonly expiresAt: number | null
   /** Set when the credential opens this one repository and nothing else. */
-  onlyRepoId?: string
+  readonly onlyRepoId?: string
   /** Set when the credential moves only refs that match one of these patterns. */
-  onlyRefs?: readonly string[]
+  readonly onlyRefs?: readonly string[]
   /** What an agent calls itself; nobody has checked it. */
-  agentName?: string
+  readonly agentName?: string
   /** Set when it is a run that acts: whatever it does tells why. */
-  cause?: Cause
+  readonly cause?: Cause
 }
 
 export const actingOrg = (row: { id: string; slug: string; frozen: number; kind: string }): ActingOrg => ({

@@ -13,6 +13,22 @@ import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 /** Why a credential is not good any more that was once. */
 export type Ended = 'expired' | 'revoked'
 
+/** Rows are remembered, and so is what was made of one. */
+function perRow<Row extends object, Made>(make: (row: Row) => Made): (row: Row) => Made {
+  const kept = new WeakMap<Row, Made>()
+  return (row) => {
+    const known = kept.get(row)
+    if (known) return known
+    const made = make(row)
+    kept.set(row, made)
+    return made
+  }
+}
+
+type RowOf<Query extends (...args: never[]) => Promise<readonly object[]>> = Awaited<
+  ReturnType<Query>
+>[number]
+
 const hasPassed = (end: number | null, now: number): boolean => end !== null && end <= now
 
 const keyByHash = remembered(['api_keys', 'orgs', 'members', 'users'], (db: Db, { hash }: { hash: string }) =>
@@ -40,19 +56,23 @@ const keyByHash = remembered(['api_keys', 'orgs', 'members', 'users'], (db: Db, 
     .where('users.disabled_at', 'is', null),
 )
 
-export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
-  const [key] = await keyByHash(db, { hash })
-  if (!key) return undefined
-  if (key.enabled !== 1) return 'revoked'
-  if (hasPassed(key.expires_at, now)) return 'expired'
-  return {
+const callerOfKeyRow = perRow(
+  (key: RowOf<typeof keyByHash>): Caller => ({
     actor: { kind: 'user', id: key.user_id },
     credential: { kind: 'key', id: key.id },
     org: actingOrg({ ...key, id: key.org_id }),
     role: key.role,
     scopes: key.scopes.split(' ') as Scope[],
     expiresAt: key.expires_at,
-  }
+  }),
+)
+
+export async function callerOfKey(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
+  const [key] = await keyByHash(db, { hash })
+  if (!key) return undefined
+  if (key.enabled !== 1) return 'revoked'
+  if (hasPassed(key.expires_at, now)) return 'expired'
+  return callerOfKeyRow(key)
 }
 
 const columnsOfSession = [
@@ -105,6 +125,17 @@ interface FoundSession {
   caller: Caller | null
 }
 
+const sessionOfRow = perRow((found: RowOf<typeof sessionAtHome>): FoundSession => {
+  const { id, user_id: userId, org_id, slug, frozen, kind, role } = found
+  const isMember = org_id !== null && slug !== null && frozen !== null && kind !== null && role !== null
+  return {
+    id,
+    userId,
+    expiresAt: new Date(found.expires_at).getTime(),
+    caller: isMember ? callerOfSession({ id, userId }, { id: org_id, slug, frozen, kind, role }) : null,
+  }
+})
+
 export async function findSession(
   db: Db,
   hash: string,
@@ -112,17 +143,7 @@ export async function findSession(
 ): Promise<FoundSession | undefined> {
   const [found] =
     slug === undefined ? await sessionAtHome(db, { hash }) : await sessionInOrg(db, { hash, slug })
-  if (!found) return undefined
-  const { id, user_id: userId, org_id, slug: orgSlug, frozen, kind, role } = found
-  const isMember = org_id !== null && orgSlug !== null && frozen !== null && kind !== null && role !== null
-  return {
-    id,
-    userId,
-    expiresAt: new Date(found.expires_at).getTime(),
-    caller: isMember
-      ? callerOfSession({ id, userId }, { id: org_id, slug: orgSlug, frozen, kind, role })
-      : null,
-  }
+  return found && sessionOfRow(found)
 }
 
 export const callerOfSession = (
@@ -160,12 +181,8 @@ const tokenByHash = remembered(['repo_tokens', 'repos', 'orgs'], (db: Db, { hash
     .where('repo_tokens.secret_hash', '=', hash),
 )
 
-export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
-  const [token] = await tokenByHash(db, { hash })
-  if (!token || hasPassed(token.repo_expires_at, now)) return undefined
-  if (token.revoked_at !== null) return 'revoked'
-  if (hasPassed(token.expires_at, now)) return 'expired'
-  return {
+const callerOfTokenRow = perRow(
+  (token: RowOf<typeof tokenByHash>): Caller => ({
     actor: { kind: token.actor_kind, id: token.actor_id },
     credential: { kind: 'token', id: token.id },
     org: actingOrg({ ...token, id: token.org_id }),
@@ -174,7 +191,15 @@ export async function callerOfToken(db: Db, hash: string, now: number): Promise<
     expiresAt: token.expires_at,
     onlyRepoId: token.repo_id,
     ...(token.refs !== null && { onlyRefs: JSON.parse(token.refs) as string[] }),
-  }
+  }),
+)
+
+export async function callerOfToken(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
+  const [token] = await tokenByHash(db, { hash })
+  if (!token || hasPassed(token.repo_expires_at, now)) return undefined
+  if (token.revoked_at !== null) return 'revoked'
+  if (hasPassed(token.expires_at, now)) return 'expired'
+  return callerOfTokenRow(token)
 }
 
 /** A token is bounded by its scope and its repository alone; it is nobody's membership. */
@@ -209,14 +234,8 @@ const agentByHash = remembered(
       .where('users.disabled_at', 'is', null),
 )
 
-export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
-  const [agent] = await agentByHash(db, { hash })
-  if (!agent) return undefined
-  // A claim starts a new generation, as does the end of the agent, and with it ends what was handed out before.
-  if (agent.revoked_at !== null || agent.generation !== agent.current_generation) return 'revoked'
+const callerOfAgentRow = perRow((agent: RowOf<typeof agentByHash>): Caller => {
   const isUnclaimed = agent.claimed_at === null
-  if (hasPassed(agent.expires_at, now) || (isUnclaimed && hasPassed(agent.claim_expires_at, now)))
-    return 'expired'
   return {
     actor: { kind: 'agent', id: agent.registration_id },
     credential: { kind: 'agent', id: agent.id },
@@ -227,6 +246,17 @@ export async function callerOfAgent(db: Db, hash: string, now: number): Promise<
     expiresAt: isUnclaimed ? agent.claim_expires_at : null,
     ...(agent.agent_name !== null && { agentName: agent.agent_name }),
   }
+})
+
+export async function callerOfAgent(db: Db, hash: string, now: number): Promise<Caller | Ended | undefined> {
+  const [agent] = await agentByHash(db, { hash })
+  if (!agent) return undefined
+  // A claim starts a new generation, as does the end of the agent, and with it ends what was handed out before.
+  if (agent.revoked_at !== null || agent.generation !== agent.current_generation) return 'revoked'
+  const isUnclaimed = agent.claimed_at === null
+  if (hasPassed(agent.expires_at, now) || (isUnclaimed && hasPassed(agent.claim_expires_at, now)))
+    return 'expired'
+  return callerOfAgentRow(agent)
 }
 
 const anonymousByHash = remembered(['anonymous_callers', 'orgs'], (db: Db, { hash }: { hash: string }) =>

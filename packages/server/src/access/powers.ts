@@ -26,8 +26,16 @@ const roles: Record<Role, ReadonlySet<Power>> = {
 
 export const rolePowers = (role: Role): ReadonlySet<Power> => roles[role]
 
-export const scopePowers = (scopes: readonly Scope[]): ReadonlySet<Power> =>
-  scopes.includes('*') ? everything : expand(scopes.filter(isPower))
+const powersOf = new WeakMap<readonly Scope[], ReadonlySet<Power>>()
+
+/** Nobody changes the scopes of a caller, so what they give is found out once. */
+export function scopePowers(scopes: readonly Scope[]): ReadonlySet<Power> {
+  const known = powersOf.get(scopes)
+  if (known) return known
+  const powers = scopes.includes('*') ? everything : expand(scopes.filter(isPower))
+  powersOf.set(scopes, powers)
+  return powers
+}
 
 const isPower = (scope: Scope): scope is Power => Object.hasOwn(includes, scope)
 

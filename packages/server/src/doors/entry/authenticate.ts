@@ -107,7 +107,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return bySessionFromHeaders(new Headers(header), slug)
   }
 
-  async function bySecret({ hash, kind }: SentSecret): Promise<Caller | Ended | undefined> {
+  function bySecret({ hash, kind }: SentSecret): Promise<Caller | Ended | undefined> {
     switch (hash === ownerKeyHash ? 'trk' : kind) {
       case 'trk':
         return callerOfKey(database.db, hash, clock())
@@ -116,7 +116,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       case 'tra':
         return callerOfAgent(database.db, hash, clock())
       default:
-        return undefined
+        return Promise.resolve(undefined)
     }
   }
 
