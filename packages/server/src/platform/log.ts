@@ -1,3 +1,5 @@
+import { isoTime } from './clock.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export interface Log {
@@ -36,7 +38,7 @@ export function createLog(level: LogLevel, write: (lines: string) => void): Log 
   const at = (name: LogLevel) => {
     if (severity[name] < severity[level]) return () => {}
     return (message: string, fields: LogFields = {}) => {
-      let line = `{"time":"${isoNow()}","level":"${name}","message":${JSON.stringify(message)}`
+      let line = `{"time":"${isoTime(Date.now())}","level":"${name}","message":${JSON.stringify(message)}`
       for (const key in fields) line += `,"${key}":${readable(key, fields[key])}`
       if (!held) setImmediate(flush)
       held += `${redact(line)}}\n`
@@ -44,19 +46,6 @@ export function createLog(level: LogLevel, write: (lines: string) => void): Log 
   }
 
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush }
-}
-
-let isoMs = 0
-let iso = ''
-
-/** Many lines are of the same millisecond. */
-function isoNow(): string {
-  const now = Date.now()
-  if (now !== isoMs) {
-    isoMs = now
-    iso = new Date(now).toISOString()
-  }
-  return iso
 }
 
 /** A line for every request passes here, so plain values take the short way. */
