@@ -1,30 +1,29 @@
 // Files that are written once and must be there after a power cut. What a file system does for one sync it does for all
 // that are asked for at the same time, so nothing here is synced one after the other.
 
-import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-
-/** Each write is synced when it is done. */
-const NEW_AND_SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC
 
 interface NewFile {
   path: string
   bytes: Uint8Array
 }
 
-/**
- * Writes files that are not there yet into one folder, which `syncFolder` makes durable. When it fails some may be there;
- * nothing is written any more then.
- */
+interface Making {
+  /** Makes a file whose writes are synced when they are done. */
+  openNew(path: string): Promise<FileHandle>
+  /** Makes durable that files are in the folder. */
+  syncFolder(): Promise<void>
+  modified?: Date | undefined
+}
+
+/** Writes files that are not there yet into one folder. When it fails some may be there; nothing is written any more then. */
 export async function writeDurably(
   files: readonly NewFile[],
-  { modified, syncFolder }: { modified?: Date | undefined; syncFolder(): Promise<void> },
+  { openNew, syncFolder, modified }: Making,
 ): Promise<void> {
   const opened = new Map<NewFile, FileHandle>()
   try {
-    await allDone(
-      files.map(async (file) => void opened.set(file, await open(file.path, NEW_AND_SYNCED, 0o400))),
-    )
+    await allDone(files.map(async (file) => void opened.set(file, await openNew(file.path))))
     const writing = Array.from(opened, async ([{ bytes }, handle]) => {
       await writeWhole(handle, bytes)
       if (modified) await handle.utimes(modified, modified)

@@ -93,7 +93,7 @@ async function packOf(...texts: string[]): Promise<PackBytes> {
 
 test('stores packs that are in memory, many at the same time', async () => {
   const now = Date.now() - 86_400_000
-  const store = createLocalPackStore(join(root, 'f'), () => now)
+  const store = createLocalPackStore(join(root, 'f'), { clock: () => now })
   // More than go into one folder.
   const texts = Array.from({ length: 100 }, (_, i) => [`${i}`, `more ${i}`])
   const packs = await Promise.all(texts.map(async (text) => store.add(await packOf(...text))))

@@ -21,6 +21,7 @@ import type { MadePack, PackBytes } from '../objects/pack-writer.ts'
 import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
 import { createFreshPacks, type FreshPack } from './fresh-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
+import { openNew, type SpareFiles } from './spare-files.ts'
 
 export interface PackInfo {
   packId: string
@@ -88,8 +89,18 @@ const PARTS = ['pack', 'rev', 'bitmap', 'idx'] as const
 const PACKS_IN_A_ROW = 64
 const isRequired = (part: string) => part === 'pack' || part === 'idx'
 
-/** Keeps packs in files below `root`. Their age goes by the same clock as that of their rows. */
-export function createLocalPackStore(root: string, clock: Clock = systemClock): PackStore {
+interface LocalPackStoreOptions {
+  /** Their age goes by the same clock as that of their rows. */
+  clock?: Clock
+  /** Where files for new packs come from; without it they are made when they are needed. */
+  spares?: SpareFiles
+}
+
+/** Keeps packs in files below `root`. */
+export function createLocalPackStore(
+  root: string,
+  { clock = systemClock, spares }: LocalPackStoreOptions = {},
+): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
   const syncFolder = createSharedSyncs()
@@ -157,8 +168,9 @@ export function createLocalPackStore(root: string, clock: Clock = systemClock): 
           { path: fileOf(packId, 'idx'), bytes: idx },
         ],
         {
-          modified: clock === systemClock ? undefined : new Date(clock()),
+          openNew: spares?.open ?? openNew,
           syncFolder: () => syncFolder(folder),
+          modified: clock === systemClock ? undefined : new Date(clock()),
         },
       )
     } catch (error) {
