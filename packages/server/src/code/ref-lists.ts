@@ -46,14 +46,14 @@ export function createRefLists({ db }: { db: Db }) {
   const counts = createRecent<string, { version: number; count: number }>({ maxEntries: CACHED_REPOSITORIES })
 
   /** Those of a later version may be given too: whoever asks has read the row a while ago. */
-  function recall(repo: RepoRow): Entry | undefined {
+  function recall(repo: RepoRow): KnownRefs | undefined {
     const known = entries.get(repo.id)
     return known && known.version >= repo.refs_version ? known : undefined
   }
 
   return {
     /** At once, if they are in memory. */
-    recall: recall as (repo: RepoRow) => KnownRefs | undefined,
+    recall,
 
     async of(repo: RepoRow): Promise<KnownRefs> {
       const known = recall(repo)

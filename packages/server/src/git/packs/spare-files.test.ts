@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -65,6 +65,31 @@ test('a file is made when those before are gone', async () => {
   for (let i = 0; i < 10; i++) await write(`later-${i}`, String(i))
   for (let i = 0; i < 10; i++) assert.equal(readFileSync(join(root, `later-${i}`), 'utf8'), String(i))
   await filled()
+})
+
+/** Memory that is a file system, on Linux. */
+const ELSEWHERE = '/dev/shm'
+const isElsewhere = existsSync(ELSEWHERE) && statSync(ELSEWHERE).dev !== statSync(tmpdir()).dev
+
+test('those on another file system are of no use, and no more are made', { skip: !isElsewhere }, async () => {
+  const folder = mkdtempSync(join(ELSEWHERE, 'trellis-spare-'))
+  const elsewhere = createSpareFiles(folder)
+  try {
+    for (const name of ['first', 'second', 'third']) {
+      await using file = await elsewhere.open(join(root, name))
+      await file.write(name)
+      await sleep(100)
+    }
+    for (const name of ['first', 'second', 'third'])
+      assert.equal(readFileSync(join(root, name), 'utf8'), name)
+    // One was tried and thrown away.
+    assert.equal(readdirSync(folder).length, 7)
+    await elsewhere.close()
+    assert.deepEqual(readdirSync(folder), [])
+  } finally {
+    await elsewhere.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('nothing is left of them when it ends', async () => {

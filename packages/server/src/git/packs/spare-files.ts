@@ -53,13 +53,15 @@ export function createSpareFiles(folder: string): SpareFiles {
     }, QUIET_MS).unref()
   }
 
-  /** False where it cannot have the name: it is gone, or on another file system. */
-  async function name({ path, handle }: Spare, target: string): Promise<boolean> {
+  /** False where it cannot have the name, because it is gone. */
+  async function name(spare: Spare, target: string): Promise<boolean> {
     try {
-      await rename(path, target)
+      await rename(spare.path, target)
       return true
-    } catch {
-      await discard({ path, handle })
+    } catch (error) {
+      // On another file system none ever will.
+      if ((error as NodeJS.ErrnoException).code === 'EXDEV') isOver = true
+      await discard(spare)
       return false
     }
   }
@@ -72,7 +74,7 @@ export function createSpareFiles(folder: string): SpareFiles {
   return {
     async open(path) {
       fillLater()
-      const spare = spares.pop()
+      const spare = isOver ? undefined : spares.pop()
       return spare && (await name(spare, path)) ? spare.handle : openNew(path)
     },
 
