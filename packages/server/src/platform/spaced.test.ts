@@ -26,3 +26,15 @@ it('work that keeps others waiting goes one by one, with rests between, whether 
   for (const [i, { begun, ended }] of times.slice(0, 2).entries())
     assert.ok((times[i + 1]?.begun ?? 0) - ended >= ended - begun)
 })
+
+it('work that leaves nobody in between is followed by its rest as well', async () => {
+  const spaced = createSpaced(2)
+  const times: { begun: number; ended: number }[] = []
+  const work = async () => {
+    const begun = performance.now()
+    while (performance.now() - begun < 20);
+    times.push({ begun, ended: performance.now() })
+  }
+  await Promise.all([spaced(work), spaced(work)])
+  assert.ok((times[1]?.begun ?? 0) - (times[0]?.ended ?? 0) >= 20)
+})

@@ -8,13 +8,13 @@ export function createSpaced(rest: number) {
   let last: Promise<unknown> = Promise.resolve()
 
   return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work)
-    last = (async () => {
-      await last
-      const begun = performance.now()
-      await mine.catch(() => {})
-      await sleep((performance.now() - begun) * rest, undefined, { ref: false })
-    })()
+    let begun = 0
+    const mine = last.then(() => {
+      begun = performance.now()
+      return work()
+    })
+    const rested = () => sleep((performance.now() - begun) * rest, undefined, { ref: false })
+    last = mine.then(rested, rested)
     return mine
   }
 }
