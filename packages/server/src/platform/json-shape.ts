@@ -9,10 +9,17 @@ export interface JsonBounds {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [BRACKET, BRACE, BRACKET_END, BRACE_END] = [0x5b, 0x7b, 0x5d, 0x7d]
 
-/** What is too much of it. Text that is no JSON may get through, and fails when it is read. */
-export function shapeProblem(text: string, { values, levels }: JsonBounds): string | undefined {
+interface JsonShape {
+  /** How many there are at the most. */
+  values: number
+  /** What is too much of it. */
+  problem?: string
+}
+
+/** Text that is no JSON may get through, and fails when it is read. */
+export function shapeOf(text: string, { values, levels }: JsonBounds): JsonShape {
   // Each takes a character at least.
-  if (text.length < values && text.length <= levels) return undefined
+  if (text.length < values && text.length <= levels) return { values: text.length }
   // There are no more values than brackets, braces and commas, and one.
   let found = 1
   let level = 0
@@ -22,11 +29,11 @@ export function shapeProblem(text: string, { values, levels }: JsonBounds): stri
     else if (code === BRACKET_END || code === BRACE_END) level--
     else if (code === BRACKET || code === BRACE) {
       found++
-      if (++level > levels) return `more than ${levels} levels`
+      if (++level > levels) return { values: found, problem: `more than ${levels} levels` }
     } else if (code === COMMA) found++
-    if (found > values) return `more than ${values} values`
+    if (found > values) return { values: found, problem: `more than ${values} values` }
   }
-  return undefined
+  return { values: found }
 }
 
 /** Where the string that begins here ends. */

@@ -20,6 +20,14 @@ describe('a large body', () => {
     assert.deepEqual((await parseLargeJson(Buffer.from('null'))).value, null)
   })
 
+  it('is read as it is when it is made of many small things', async () => {
+    const value = Array.from({ length: 40_000 }, (_, i) => ({ [`größe ${i}`]: i, same: [null, true, '😀'] }))
+    const text = JSON.stringify(value)
+    assert.deepEqual((await parseLargeJson(Buffer.from(text))).value, value)
+    assert.deepEqual((await parseLargeJson(Buffer.from(`\ufeff${text}`))).value, value)
+    assert.match((await parseLargeJson(Buffer.from(`${text},`))).problem ?? '', /^is not valid JSON/)
+  })
+
   it('is read also after one that could not be handed over', async () => {
     const bytes = Buffer.from(new TextEncoder().encode('[1]').buffer)
     const [first, second] = await Promise.allSettled([parseLargeJson(bytes), parseLargeJson(bytes)])

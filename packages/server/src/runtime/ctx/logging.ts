@@ -1,4 +1,4 @@
-import { shapeProblem } from '../../platform/json-shape.ts'
+import { shapeOf } from '../../platform/json-shape.ts'
 import type { LogLevel, LogLine } from '../runtime.ts'
 import type { Blank } from './blanking.ts'
 import { shown, shownError, shownTogether } from './showing.ts'
@@ -57,7 +57,7 @@ export function withinCharacters({ level, message, data }: LogLine, most: number
   if (typeof data === 'string') return { ...line, data: cutTo(data, most, blank) }
   const json = jsonOf(data)
   if (json === undefined) return line
-  const isText = json.length > most || shapeProblem(json, DATA_SHAPE) !== undefined
+  const isText = json.length > most || shapeOf(json, DATA_SHAPE).problem !== undefined
   return { ...line, data: isText ? cutTo(json, most, blank) : (JSON.parse(json) as unknown) }
 }
 
