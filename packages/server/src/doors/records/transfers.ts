@@ -6,7 +6,7 @@ import { createPlaces } from '../../platform/places.ts'
 import type { RecordsService } from '../../records/service.ts'
 import type { Cors } from '../api/cors.ts'
 import type { Admission } from '../entry/admission.ts'
-import { drained } from '../git/patience.ts'
+import { createPace } from '../git/patience.ts'
 import { type BodyLimit, ClientGone, hasArrived, readJson, takeArrived } from '../http/body.ts'
 import type { Door } from '../http/door.ts'
 import { type Exchange, securityHeaders, sendJson } from '../http/exchange.ts'
@@ -92,10 +92,11 @@ export function createTransfers(deps: TransfersDeps): Door['handle'] {
       'x-request-id': requestId,
       ...headers,
     })
+    const pace = createPace()
     for (;;) {
       const lines = page.rows.map((row) => `${JSON.stringify(row)}\n`).join('')
       if (response.destroyed) throw new ClientGone()
-      if (lines !== '' && !response.write(lines)) await drained(response)
+      if (lines !== '' && !response.write(lines)) await pace.drained(response, Buffer.byteLength(lines))
       if (page.cursor === null) break
       page = await records.list(caller, { ...asked, cursor: page.cursor }, signal)
     }
