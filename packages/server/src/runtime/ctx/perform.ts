@@ -51,7 +51,9 @@ async function toItsEnd(part: Part, ctx: unknown): Promise<Performance> {
   const { default: main } = await part.load()
   if (typeof main !== 'function') throw new TypeError('The default export of the module is not a function')
   const output = await Promise.race([(async () => main(input, ctx))(), unhandled])
-  const json: string | undefined = JSON.stringify(output)
+  // To write down a long text once more may take more memory than there is.
+  const isTooLong = typeof output === 'string' && output.length > outputCharacters
+  const json: string | undefined = isTooLong ? output : JSON.stringify(output)
   await Promise.race([settled(), unhandled])
   if (json === undefined) return { kind: 'returned' }
   if (json.length > outputCharacters)

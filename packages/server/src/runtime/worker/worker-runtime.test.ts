@@ -187,6 +187,9 @@ describe('a module in the worker runtime', () => {
     assert.match(long.kind === 'ended' ? long.error : '', /^The input is larger than 10000/)
     const large = await run('export default () => "x".repeat(10_000)')
     assert.match(large.kind === 'ended' ? large.error : '', /^The output is larger than 10000/)
+    // As large as its memory, so that there is none left to write it down.
+    const larger = await run('export default () => "x".repeat(120e6)')
+    assert.match(larger.kind === 'ended' ? larger.error : '', /^The output is larger than 10000/)
     const flood = await run('export default () => { for (let i = 0; i < 1e5; i++) console.log("line", i) }')
     assert.equal(flood.kind, 'returned')
     assert.equal(flood.lines.length, 21)
