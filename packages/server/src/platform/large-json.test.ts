@@ -35,6 +35,28 @@ describe('a large body', () => {
     assert.deepEqual((await parseLargeJson(Buffer.from('[2]'))).value, [2])
   })
 
+  it('waits for no more than one of another organization', async () => {
+    const read: string[] = []
+    const send = async (id: string) => {
+      await parseLargeJson(Buffer.from('[1]'), { sender: { owner: { id } } })
+      read.push(id)
+    }
+    await Promise.all([...Array.from({ length: 20 }, () => send('many')), send('one')])
+    assert.ok(read.indexOf('one') <= 1, read.join(' '))
+  })
+
+  it('is not read for somebody who has left', async () => {
+    const leaving = new AbortController()
+    const send = (signal?: AbortSignal) =>
+      parseLargeJson(Buffer.from('[1]'), { sender: { owner: { id: 'org' }, ...(signal && { signal }) } })
+    const before = send()
+    const left = send(leaving.signal)
+    leaving.abort(new Error('gone'))
+    await assert.rejects(left, /gone/)
+    assert.deepEqual((await before).value, [1])
+    assert.deepEqual((await send()).value, [1])
+  })
+
   it('is refused when it is not JSON, or not UTF-8', async () => {
     assert.match((await parseLargeJson(Buffer.from('{"a":'))).problem ?? '', /not valid JSON/)
     assert.match((await parseLargeJson(Buffer.from('"open'))).problem ?? '', /not valid JSON/)

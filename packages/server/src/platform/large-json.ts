@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type JsonBounds, shapeOf } from './json-shape.ts'
+import { createPlaces, type PlaceOwner } from './places.ts'
 import { createSpaced } from './spaced.ts'
 
 /** Beyond this, reading takes so long that others would notice. */
@@ -53,34 +54,61 @@ const spaced = createSpaced(2)
 
 const nextTurn = (): Promise<void> => setImmediate()
 
-/** When the last that was asked for has been read, and others have had their turn. */
-let last: Promise<unknown> = Promise.resolve()
-
-/**
- * Looks at JSON in another thread, one after the other, and reads it there if that is what takes long. To take over what
- * was read may be long, too: the next is not read before others have had their turn.
- */
-export function parseLargeJson(
-  bytes: Buffer,
-  { values = MAX_VALUES, levels }: Pick<JsonBounds, 'levels'> & Partial<JsonBounds>,
-): Promise<Read> {
-  const read = last.then(() => readInThread(bytes, { values, levels }))
-  // Whatever came of it.
-  last = read.then(nextTurn, nextTurn)
-  return read
+/** On whose behalf it is read, and as long as what. */
+export interface Sender {
+  owner: PlaceOwner
+  signal?: AbortSignal
 }
 
-async function readInThread(bytes: Buffer, { values, levels }: JsonBounds): Promise<Read> {
+interface Reading extends Partial<JsonBounds> {
+  levels: number
+  sender?: Sender | undefined
+}
+
+/** One of an organization at a time, so that nobody waits behind all that another has sent. */
+const turns = createPlaces({
+  size: 2,
+  perOwner: 1,
+  forProvisional: 1,
+  perProvisional: 1,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  maxWaitMs: 10 * 60_000,
+})
+
+/**
+ * Looks at JSON in another thread, and reads it there if it is its strings that take long. Throws the reason of the
+ * sender's signal when nobody waits for it any more.
+ */
+export async function parseLargeJson(
+  bytes: Buffer,
+  { values = MAX_VALUES, levels, sender }: Reading,
+): Promise<Read> {
+  using _turn = sender && (await turns.acquire(sender.owner, sender.signal))
+  const { unread, ...read } = await lookInTurn(bytes, { values, levels })
+  return unread ? await spaced(async () => parse(utf8.decode(unread))) : read
+}
+
+/** When the last has been looked at, and others have had their turn. */
+let last: Promise<unknown> = Promise.resolve()
+
+/** One after the other: to take over what was read may be long, too. */
+function lookInTurn(bytes: Buffer, bounds: JsonBounds): Promise<Answer> {
+  const looked = last.then(() => look(bytes, bounds))
+  // Whatever came of it.
+  last = looked.then(nextTurn, nextTurn)
+  return looked
+}
+
+async function look(bytes: Buffer, bounds: JsonBounds): Promise<Answer> {
   thread ??= startThread()
   const id = ++asked
   // Handed over, not copied. What shares its memory with others is.
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
-  thread.worker.postMessage({ id, bytes: own, bounds: { values, levels } }, [own.buffer as ArrayBuffer])
+  thread.worker.postMessage({ id, bytes: own, bounds }, [own.buffer as ArrayBuffer])
   const answer = Promise.withResolvers<Answer>()
   thread.waiting.set(id, answer)
   thread.worker.ref()
-  const { unread, ...read } = await answer.promise
-  return unread ? spaced(async () => parse(utf8.decode(unread))) : read
+  return answer.promise
 }
 
 /** Started when it is needed first. While it has nothing to do it keeps nothing alive. */

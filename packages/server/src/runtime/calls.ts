@@ -15,7 +15,8 @@ const MESSAGE_SHAPE = { values: VALUE_SHAPE.values + 100, levels: VALUE_SHAPE.le
 /** Then others would have to wait until it is read here. */
 export const isLarge = ({ length }: Buffer | string) => length > LARGE_JSON_BYTES
 export const readMessage = (text: string) => parseBoundedJson(text, MESSAGE_SHAPE)
-export const readLargeMessage = (bytes: Buffer) => parseLargeJson(bytes, MESSAGE_SHAPE)
+export const readLargeMessage = (bytes: Buffer, orgId: string) =>
+  parseLargeJson(bytes, { ...MESSAGE_SHAPE, sender: { owner: { id: orgId } } })
 
 /** Never throws. */
 export async function answerCall(

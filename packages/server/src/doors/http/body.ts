@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorData } from '@trellis/contract'
 import { Fault } from '../../platform/fault.ts'
 import { joined } from '../../platform/joined.ts'
-import { LARGE_JSON_BYTES, parseBoundedJson, parseLargeJson } from '../../platform/large-json.ts'
+import { LARGE_JSON_BYTES, parseBoundedJson, parseLargeJson, type Sender } from '../../platform/large-json.ts'
 
 /** A body must arrive in this time, however it drips; of a larger one at least so much, again and again. */
 const BODY_TIMEOUT_MS = 30_000
@@ -16,6 +16,8 @@ export const LARGE_BODY_BYTES = 256 * 1024
 /** Room for a body that turns out to be large. */
 interface Room {
   take(): Promise<void>
+  /** Who waits for it to be read. */
+  sender: Sender
 }
 
 export interface BodyLimit {
@@ -32,7 +34,7 @@ export async function readJson(request: IncomingMessage, limit: BodyLimit, room?
     throw unreadable('Send the body as JSON, with the header Content-Type: application/json')
   const { value, problem } =
     bytes.length > LARGE_JSON_BYTES
-      ? await parseLargeJson(bytes, { levels: MAX_LEVELS })
+      ? await parseLargeJson(bytes, { levels: MAX_LEVELS, sender: room?.sender })
       : parseSmallJson(bytes)
   if (problem !== undefined) throw unreadable(`The body ${problem}`)
   return value

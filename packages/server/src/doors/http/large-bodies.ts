@@ -60,6 +60,7 @@ export function createLargeBodies() {
     expect(exchange: Exchange, caller: Caller | undefined, limit: BodyLimit) {
       const bytes = roomFor(exchange.request, limit)
       if (bytes === 0) return undefined
+      const sender = { owner: ownersOf(exchange, caller).org, signal: leavingOf(exchange.response) }
       let slot: Slot | undefined
       let isOver = false
       const release = () => {
@@ -69,10 +70,11 @@ export function createLargeBodies() {
       return {
         /** Waits until there is room. */
         async take(): Promise<void> {
-          slot = await acquire(exchange, caller, { bytes, signal: leavingOf(exchange.response) })
+          slot = await acquire(exchange, caller, { bytes, signal: sender.signal })
           if (isOver) slot.release()
         },
         release,
+        sender,
         [Symbol.dispose]: release,
       }
     },

@@ -10,6 +10,8 @@ import { readLines } from './lines.ts'
 interface ConversationOptions {
   said: Readable
   told: Writable
+  /** On whose behalf it runs. */
+  orgId: string
   order: Order
   /** Of one message. */
   messageBytes: number
@@ -37,7 +39,8 @@ const MOST_CALLS = 32
 export type Conversation = ReturnType<typeof converse>
 
 export function converse(options: ConversationOptions) {
-  const { said, told, order, messageBytes, callCharacters, lines, answer, log, onReady, onNonsense } = options
+  const { said, told, orgId, order, messageBytes, callCharacters, lines, answer, log, onReady, onNonsense } =
+    options
   let isReady = false
   /** Those that wait, all of one piece that was read. */
   const calls: Call[] = []
@@ -104,7 +107,7 @@ export function converse(options: ConversationOptions) {
   async function takeLater(text: string, before = behind): Promise<void> {
     said.pause()
     await before
-    take(isLarge(text) ? await readLargeMessage(Buffer.from(text)) : readMessage(text))
+    take(isLarge(text) ? await readLargeMessage(Buffer.from(text), orgId) : readMessage(text))
   }
 
   told.on('error', () => {})

@@ -81,6 +81,7 @@ export async function runSession(session: Session): Promise<Outcome> {
   const conversation: Conversation = converse({
     said: child.stdio[3] as Readable,
     told: child.stdio[4] as Writable,
+    orgId: job.orgId,
     order: orderOf(job, limits),
     messageBytes: ENVELOPE_BYTES + Math.max(limits.callCharacters, 4 * 2 * limits.outputCharacters),
     lines: limits.log.lines,

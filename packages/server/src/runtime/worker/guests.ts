@@ -68,7 +68,9 @@ export function createGuests({ callCharacters, onNonsense }: GuestsOptions) {
   }
 
   async function answer(guest: Guest, asked: Buffer): Promise<CallAnswer> {
-    const { value, problem } = isLarge(asked) ? await readLargeMessage(asked) : readMessage(asked.toString())
+    const { value, problem } = isLarge(asked)
+      ? await readLargeMessage(asked, guest.job.orgId)
+      : readMessage(asked.toString())
     const [method, args] = Array.isArray(value) ? (value as unknown[]) : []
     if (typeof method !== 'string' || !Array.isArray(args)) return unreadable(problem ?? 'is no such thing')
     return answerCall(guest.job, method, () => guest.call(method, args))
