@@ -54,32 +54,6 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/**
- * `syncPath` for many who write into the same folders. One that is under way may have missed what was written since, so
- * those who come then share the next.
- */
-export function createSharedSyncs(): (path: string) => Promise<void> {
-  const next = new Map<string, Promise<void>>()
-  const underWay = new Map<string, Promise<void>>()
-
-  function start(path: string): Promise<void> {
-    next.delete(path)
-    const sync = syncPath(path).finally(() => {
-      if (underWay.get(path) === sync) underWay.delete(path)
-    })
-    underWay.set(path, sync)
-    return sync
-  }
-
-  return (path) => {
-    const last = underWay.get(path)
-    if (!last) return start(path)
-    const shared = next.get(path) ?? last.then(ignore, ignore).then(() => start(path))
-    next.set(path, shared)
-    return shared
-  }
-}
-
 const ignore = () => undefined
 
 /** Like Promise.all, but a failure is thrown only when all have ended. */

@@ -17,8 +17,9 @@ import {
 import { join, relative, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomHex } from '../../platform/randomness.ts'
+import { createSharedRuns } from '../../platform/shared-runs.ts'
 import type { MadePack, PackBytes } from '../objects/pack-writer.ts'
-import { createSharedSyncs, syncPath, writeDurably } from './durable-files.ts'
+import { syncPath, writeDurably } from './durable-files.ts'
 import { createFreshPacks, type FreshPack } from './fresh-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
 import { openNew, type SpareFiles } from './spare-files.ts'
@@ -103,7 +104,7 @@ export function createLocalPackStore(
 ): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
-  const syncFolder = createSharedSyncs()
+  const syncFolder = createSharedRuns(syncPath)
   const fresh = createFreshPacks()
   let inFolder = { name: '', left: 0 }
 
