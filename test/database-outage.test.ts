@@ -120,9 +120,9 @@ describe('a PostgreSQL that is away', () => {
       const errors = lines.filter(({ level }) => level === 'error')
       assert.deepEqual(
         errors.map(({ message }) => message),
-        ['the database cannot be reached'],
+        ['the database cannot be used'],
       )
-      assert.ok(lines.some(({ message }) => message === 'the database can be reached again'))
+      assert.ok(lines.some(({ message }) => message === 'the database can be used again'))
     })
 
   it('that takes long over one query is not taken for one that is away', async () => {

@@ -107,8 +107,8 @@ export async function startApp(deps: AppDeps) {
     {
       waitMs: config.database.waitMs,
       onWaiting: (waiting) => log.warn('waiting for the database', { ...waiting }),
-      onOutage: (error) => log.error('the database cannot be reached', { error }),
-      onOutageOver: (outage) => log.info('the database can be reached again', { ...outage }),
+      onOutage: (error) => log.error('the database cannot be used', { error }),
+      onOutageOver: (outage) => log.info('the database can be used again', { ...outage }),
       onLongTransaction: (long) => log.warn('a transaction stayed open for long', { ...long }),
     },
   )

@@ -56,10 +56,11 @@ export async function openDatabase<Schema>(
   options: DatabaseOptions = {},
 ): Promise<Database<Schema>> {
   const { steps = migrations, onLongTransaction = () => {} } = options
+  const outages = trackOutages(options)
   const dialect =
     'sqlite' in location
-      ? openSqlite(location.sqlite)
-      : openPostgres(location.postgres, { ...location, outages: trackOutages(options) })
+      ? openSqlite(location.sqlite, { outages })
+      : openPostgres(location.postgres, { ...location, outages })
   const db = new Kysely<Schema>({ dialect: dialect.kysely })
   if (dialect.reads) runDirectly(db, dialect.reads)
   const open = trackTransactions(options.longTransactionMs ?? LONG_TRANSACTION_MS, onLongTransaction)

@@ -43,7 +43,8 @@ export class SqliteConnection {
     this.#db.exec('pragma foreign_keys = on')
     if (readOnly) return
     this.#changeOverToWal()
-    this.#db.exec('pragma synchronous = full')
+    // Commits are synced by `LogSync`.
+    this.#db.exec('pragma synchronous = normal')
     this.#db.exec(`pragma cache_size = -${CACHE_KIB}`)
     this.#db.function(SHA256, { deterministic: true }, (text) => hash('sha256', String(text), 'base64url'))
   }

@@ -12,9 +12,11 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely'
+import type { Outages } from '../outages.ts'
 import { type Direct, runDirectly } from '../prepared.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection, type SqliteResult } from './connection.ts'
+import { LogSync } from './log-sync.ts'
 import { TableChanges } from './table-changes.ts'
 import { SqliteWriter, type WriterTurn } from './writer.ts'
 
@@ -25,8 +27,8 @@ import { SqliteWriter, type WriterTurn } from './writer.ts'
 export class SqliteDialect implements Dialect {
   readonly #driver: SqliteDriver
 
-  constructor(path: string) {
-    this.#driver = new SqliteDriver(path)
+  constructor(path: string, outages: Pick<Outages, 'began'>) {
+    this.#driver = new SqliteDriver(path, outages)
   }
 
   /** Reads what has been committed. */
@@ -92,19 +94,21 @@ class SqliteDriver implements Driver, Direct {
   readonly readOnly = true
   readonly #writing: SqliteConnection
   readonly #reading: SqliteConnection
+  readonly #log: LogSync
   readonly #writer: SqliteWriter
   readonly #changes: TableChanges
   readonly #checkpoints: Checkpoints
   #isClosed = false
 
-  constructor(path: string) {
+  constructor(path: string, outages: Pick<Outages, 'began'>) {
     this.#writing = new SqliteConnection(path, { readOnly: false })
     this.#reading = new SqliteConnection(path, { readOnly: true })
+    this.#log = new LogSync(path, { onFailure: outages.began })
     const checkpoints = new Checkpoints(path, this.#writing)
     this.#checkpoints = checkpoints
     const changes = new TableChanges(this.#writing)
     this.#changes = changes
-    this.#writer = new SqliteWriter(this.#writing, {
+    this.#writer = new SqliteWriter(this.#writing, this.#log, {
       onRun: (sql) => changes.note(sql),
       onCommitted: () => {
         changes.committed()
@@ -118,6 +122,7 @@ class SqliteDriver implements Driver, Direct {
   }
 
   run(sql: string, parameters: readonly unknown[]): SqliteResult {
+    this.#log.requireSound()
     return this.#reader().run(sql, parameters)
   }
 
@@ -153,6 +158,7 @@ class SqliteDriver implements Driver, Direct {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#writer.flush()
+    await this.#log.close()
     await this.#checkpoints.close()
     this.#reading.close()
     this.#writing.close()

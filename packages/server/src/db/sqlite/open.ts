@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldOf, type OpenDialect } from '../dialect.ts'
+import type { Outages } from '../outages.ts'
 import { SHA256 } from './connection.ts'
 import { SqliteDialect } from './dialect.ts'
 import { inWords } from './start-errors.ts'
@@ -8,12 +9,12 @@ import { GroupLost } from './writer.ts'
 
 const UNIQUE_OR_PRIMARY_KEY = [2067, 1555]
 
-export function openSqlite(path: string): OpenDialect {
+export function openSqlite(path: string, { outages }: { outages: Outages }): OpenDialect {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // SQLite would make it readable to all that the umask lets; its log and its index take after it.
   closeSync(openSync(path, 'a', 0o600))
   const errcode = (error: unknown) => Number(fieldOf(error, 'errcode') ?? 0)
-  const dialect = openDialect(path)
+  const dialect = openDialect(path, outages)
   return {
     name: 'sqlite',
     kysely: dialect,
@@ -39,9 +40,9 @@ export function openSqlite(path: string): OpenDialect {
   }
 }
 
-function openDialect(path: string): SqliteDialect {
+function openDialect(path: string, outages: Outages): SqliteDialect {
   try {
-    return new SqliteDialect(path)
+    return new SqliteDialect(path, outages)
   } catch (error) {
     throw inWords(error, path) ?? error
   }

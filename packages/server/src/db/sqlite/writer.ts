@@ -1,5 +1,6 @@
 import { TurnShare } from '../../platform/turn-share.ts'
 import type { SqliteConnection, SqliteResult } from './connection.ts'
+import type { LogSync } from './log-sync.ts'
 
 /** At most this many transactions share a commit, so that the first of them does not wait for ever. */
 const GROUP_SIZE = 64
@@ -7,31 +8,28 @@ const GROUP_SIZE = 64
 /** How long transactions may go on in one turn of the event loop, after which everybody else comes to theirs. */
 const SHARE_MS = 1
 
-/**
- * A group that takes more than one turn is committed when its members have taken this many times what a commit takes, by
- * the last: small groups where syncs are cheap, so that no commit is long, and large ones where they are dear.
- */
-const COMMITS_WORTH = 2
+/** What is committed is written to it, and comes to the disk later. */
+type Log = Pick<LogSync, 'whenSynced' | 'requireSound'>
 
 /** SQLite gave up a group because of another transaction in it. By itself this one may well succeed. */
 export class GroupLost extends Error {}
 
-/** What transactions that were waiting in line at the same time have in common: one commit, one sync of the disk. */
+/** What transactions that were waiting in line at the same time have in common. */
 interface Group {
   members: number
-  /** How long they took. */
-  tookMs: number
+  /** When it is on the disk. */
   committed: PromiseWithResolvers<void>
 }
 
 /**
  * Lets transactions write one after the other. Those that come in the same turn of the event loop, or wait when one is
  * done, go into the same SQLite transaction, each but the first in a savepoint of its own: it can still be rolled back
- * alone, but the sync, which costs more than everything else, is paid once. Each is told it has committed only when all
- * of them have.
+ * alone, but what they all change is written once. Each is told it has committed only when all of them have and are on
+ * the disk; the next may write meanwhile.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
+  readonly #log: Log
   readonly #onRun: (sql: string) => void
   readonly #onCommitted: () => void
   readonly #waiting: (() => void)[] = []
@@ -39,16 +37,16 @@ export class SqliteWriter {
   #busy = false
   /** Whoever has the turn waits for the event loop, and has not begun. */
   #pausing = false
-  #begunAt = 0
-  #commitMs = 0
   #group: Group | undefined
   #endOfTurn: NodeJS.Immediate | undefined
 
   constructor(
     connection: SqliteConnection,
+    log: Log,
     { onRun, onCommitted }: { onRun(sql: string): void; onCommitted(): void },
   ) {
     this.#connection = connection
+    this.#log = log
     this.#onRun = onRun
     this.#onCommitted = onCommitted
   }
@@ -59,12 +57,12 @@ export class SqliteWriter {
     this.#busy = true
     const pause = this.#share.take()
     if (pause) await this.#pause(pause)
-    this.#begunAt = performance.now()
     try {
+      this.#log.requireSound()
       if (!this.#group) {
         // Taking the write lock first means a transaction never has to give up half way.
         await this.#connection.whenFree('begin immediate')
-        this.#group = { members: 0, tookMs: 0, committed: Promise.withResolvers() }
+        this.#group = { members: 0, committed: Promise.withResolvers() }
         // Whoever waits for the commit hears of its failure; with nobody waiting there is nobody to tell.
         this.#group.committed.promise.catch(() => {})
       }
@@ -81,7 +79,7 @@ export class SqliteWriter {
     this.#pausing = true
     await pause
     this.#pausing = false
-    if (this.#group && this.#group.tookMs >= this.#commitMs * COMMITS_WORTH) this.#commit(this.#group)
+    if (this.#group) this.#commit(this.#group)
   }
 
   /** @internal */
@@ -92,10 +90,7 @@ export class SqliteWriter {
 
   /** @internal */
   endMember(): void {
-    if (this.#group) {
-      this.#group.members += 1
-      this.#group.tookMs += performance.now() - this.#begunAt
-    }
+    if (this.#group) this.#group.members += 1
     this.#endTurn()
   }
 
@@ -127,17 +122,15 @@ export class SqliteWriter {
   }
 
   #commit(group: Group): void {
-    const begunAt = performance.now()
     try {
       this.#connection.run('commit')
     } catch (error) {
       this.#abandon(group, error)
       return
     }
-    this.#commitMs = performance.now() - begunAt
     this.#group = undefined
     this.#onCommitted()
-    group.committed.resolve()
+    this.#log.whenSynced().then(group.committed.resolve, group.committed.reject)
   }
 
   /** On a full or broken disk SQLite may have rolled back everything by itself. */
