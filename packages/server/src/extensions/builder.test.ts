@@ -96,6 +96,16 @@ describe('the process that builds', () => {
     )
   })
 
+  it('refuses an import whose path is known only at run time', async () => {
+    const one = start()
+    for (const path of ['x', '"./" + x + ".ts"', '"cloudflare:" + x', 'atob("bm9kZTpmcw==")']) {
+      const refused = await build(`export default (x) => import(${path})`, { with: one })
+      const [message] = 'messages' in refused ? refused.messages : []
+      assert.equal(message?.text, 'The path of an import must be written out, not put together', path)
+      assert.equal(message?.line, 1)
+    }
+  })
+
   it('reads no file of the host, however it is named', async () => {
     const up = '../'.repeat(600)
     const tried = ['etc/" + x', 'etc/" + x + ".nothing"', 'no-such-folder/" + x']

@@ -52,7 +52,7 @@ export async function bundle(
       outfile: `${NOWHERE}/bundle.js`,
       logLevel: 'silent',
       logLimit: 0,
-      logOverride: { 'empty-glob': 'error' },
+      logOverride: { 'empty-glob': 'error', 'unsupported-dynamic-import': 'error' },
       plugins: [fromCommit(entry, runtime, ask)],
     })
     const contents = (ending: string) =>
@@ -128,7 +128,9 @@ const withoutNamespace = (path: string) => path.replace(/^commit:/, '')
 class OutsideOfCommit extends Error {}
 
 const isPutTogether = ({ id, text }: Message): boolean =>
-  id === 'empty-glob' || /^Could not resolve (import|require)\(/.test(text)
+  id === 'empty-glob' ||
+  /^Could not resolve (import|require)\(/.test(text) ||
+  (id === 'unsupported-dynamic-import' && text.includes('argument is not a string literal'))
 
 const isFromOutside = (message: Message): boolean =>
   message.detail instanceof OutsideOfCommit ||
