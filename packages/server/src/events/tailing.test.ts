@@ -4,6 +4,7 @@ import type { NumberedEvent } from '@trellis/contract'
 import { newId } from '../platform/ids.ts'
 import type { Schema } from '../schema.ts'
 import { createSqlite, useDatabase } from '../testing/index.ts'
+import { countTurns } from '../testing/turns.ts'
 import { bySystem, createEventsService } from './service.ts'
 import { createTailing } from './tailing.ts'
 import { repoScope } from './types.ts'
@@ -73,4 +74,28 @@ it('a tail that is told of something while somebody looks goes on', async () => 
   listener.end = ended.resolve
   await ended.promise
   following.stop()
+})
+
+it('a tail that takes all of a long log lets others in meanwhile', async () => {
+  const scope = repoScope('repo_2')
+  const events = createEventsService({ database, clock: Date.now, newId, subscribers: [] })
+  await database.transact(async (tx) => {
+    for (let i = 0; i < 100; i++) await events.append(tx, { ...bySystem, scope, type: 'repo.created' })
+  })
+  const tailing = createTailing({ database })
+  const hasAll = Promise.withResolvers<void>()
+  using turns = countTurns()
+  const following = tailing.follow(scope, 0, {
+    take({ seq }) {
+      for (const until = performance.now() + 1; performance.now() < until; );
+      if (seq === 100) hasAll.resolve()
+      return true
+    },
+    ready: async () => {},
+    end: () => {},
+  })
+  await hasAll.promise
+  following.stop()
+  // One for every two milliseconds.
+  assert.ok(turns.count >= 30, `${turns.count} turns`)
 })

@@ -1,4 +1,5 @@
 import type { NumberedEvent } from '@trellis/contract'
+import { createPauses } from '../platform/pauses.ts'
 import type { Database } from '../schema.ts'
 import { present } from './presenting.ts'
 import type { Subscriber } from './service.ts'
@@ -33,7 +34,8 @@ interface Log {
   again: boolean
 }
 
-const PAGE = 100
+/** An event may have 64 KiB, and whoever reads a page of them has the process to itself. */
+const PAGE = 20
 /** What other processes add is found by looking, at so many logs in one query. */
 const LOOK_EVERY_MS = 1_000
 const LOOKED_AT_ONCE = 500
@@ -51,8 +53,8 @@ export function createTailing({ database }: { database: Pick<Database, 'db' | 'a
   let isLooking = false
   let isClosed = false
 
-  const read = async (scope: EventScope, above: number) =>
-    (await store.listEvents(db, { scope, order: 'oldest', above, limit: PAGE })).map(present)
+  const read = (scope: EventScope, above: number) =>
+    store.listEvents(db, { scope, order: 'oldest', above, limit: PAGE })
 
   function leave(tail: Tail): void {
     tail.isOver = true
@@ -72,14 +74,11 @@ export function createTailing({ database }: { database: Pick<Database, 'db' | 'a
   }
 
   /** False when it has to wait, and reads on by itself. */
-  function give(tail: Tail, events: readonly NumberedEvent[]): boolean {
-    for (const event of events) {
-      if (tail.isOver) return false
-      if (event.seq <= tail.position) continue
-      tail.position = event.seq
-      if (!tail.listener.take(event)) return false
-    }
-    return true
+  function give(tail: Tail, event: NumberedEvent): boolean {
+    if (tail.isOver) return false
+    if (event.seq <= tail.position) return true
+    tail.position = event.seq
+    return tail.listener.take(event)
   }
 
   /** Has those who are live hear of what is new. */
@@ -87,13 +86,18 @@ export function createTailing({ database }: { database: Pick<Database, 'db' | 'a
     log.again = true
     if (log.isReading) return
     log.isReading = true
+    const pause = createPauses()
     try {
       while (log.again && log.live.size > 0) {
         log.again = false
-        const events = await read(scope, log.told)
-        log.told = events.at(-1)?.seq ?? log.told
-        log.again ||= events.length === PAGE
-        for (const tail of log.live) if (!give(tail, events)) fallBehind(tail, log)
+        const rows = await read(scope, log.told)
+        log.told = rows.at(-1)?.seq ?? log.told
+        log.again ||= rows.length === PAGE
+        for (const row of rows) {
+          await pause()
+          const event = present(row)
+          for (const tail of log.live) if (!give(tail, event)) fallBehind(tail, log)
+        }
       }
     } catch {
       // The next look finds that there is something new.
@@ -109,14 +113,21 @@ export function createTailing({ database }: { database: Pick<Database, 'db' | 'a
 
   /** Reads for one that is behind, until it is where the others are. */
   async function catchUp(tail: Tail, log: Log): Promise<void> {
+    // Whoever takes everything at once is told all of a long log, and nobody else would come to anything.
+    const pause = createPauses()
     try {
       for (;;) {
         await tail.listener.ready()
         if (tail.isOver) return
-        const events = await read(tail.scope, tail.position)
-        const tookAll = give(tail, events)
+        const rows = await read(tail.scope, tail.position)
+        let tookAll = true
+        for (const row of rows) {
+          await pause()
+          tookAll = give(tail, present(row))
+          if (!tookAll) break
+        }
         if (tail.isOver) return
-        if (!tookAll || events.length === PAGE) continue
+        if (!tookAll || rows.length === PAGE) continue
         // Nobody has to hear of what this one has, or all others have heard of it, too.
         if (log.live.size === 0 && !log.isReading) log.told = tail.position
         if (tail.position < log.told) continue
