@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
-import { assertFault, filesOf, onEachDatabase, useRuns } from '../testing/index.ts'
+import { assertFault, filesOf, onEachDatabase, useRuns, worldOf } from '../testing/index.ts'
 
 onEachDatabase('runs that are asked for', (create) => {
   const world = useRuns(create)
@@ -186,6 +186,30 @@ onEachDatabase('runs that are asked for', (create) => {
     assert.deepEqual([fresh.ref, fresh.canonicalCommitSha, fresh.effectiveCapabilities], ['main', null, []])
     assert.equal(fresh.status, 'failed')
     assert.match(fresh.error ?? '', /repo\.branches needs repo:read/)
+  })
+
+  it('do not move for a token the refs that it may not move', async () => {
+    const does = 'return ctx.repo.commit({ branch: "main", message: "Moved", changes: input })'
+    const writing = { declares: { capabilities: ['repo:read', 'repo:write'] }, does }
+    const reading = { declares: { capabilities: ['repo:read'] }, does: 'return 1' }
+    await world.repo('guarded', { writing, reading })
+    const { secret } = await world.ok('tokens/create', {
+      name: 'guarded',
+      scope: 'write',
+      refs: ['agent/**'],
+    })
+    const agent = worldOf(world.app, secret)
+    const changed = { reading, writing: { ...writing, does: `/* another */ ${does}` } }
+    await agent.commit('guarded', filesOf(changed), 'agent/try')
+
+    const input = [{ op: 'put', path: 'moved', content: '' }]
+    const dispatch = { name: 'guarded', extension: 'writing', input, ref: 'agent/try' }
+    const { status, body } = await agent.call('runs/dispatch', dispatch)
+    assert.deepEqual([status, body.data], [403, { reason: 'scope_missing' }])
+    assert.equal((await agent.run('guarded', 'reading', {}, 'agent/try')).status, 'succeeded')
+    // What was promoted is trusted with what it does for whoever may dispatch it.
+    assert.equal((await agent.run('guarded', 'writing', input)).status, 'succeeded')
+    assert.equal((await world.run('guarded', 'writing', input, 'agent/try')).status, 'succeeded')
   })
 
   it('are listed, newest first, by extension, status and trigger', async () => {

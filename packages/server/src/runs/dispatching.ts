@@ -5,7 +5,7 @@ import { repoScope } from '../events/types.ts'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
 import type { Runnable } from '../extensions/runnable.ts'
 import type { ExtensionsService } from '../extensions/service.ts'
-import { Fault } from '../platform/fault.ts'
+import { Fault, forbidden } from '../platform/fault.ts'
 import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
@@ -49,6 +49,7 @@ export function createDispatching(deps: DispatchingDeps) {
     const target = await extensions.findRunnable(repo, { extension, ref }, signal)
     if (switchedOff.has(target.runtime)) throw new Fault('FEATURE_UNAVAILABLE', { feature: target.runtime })
     if (!target.dispatch || !runtimes.has(target.runtime)) throw rejected('not_dispatchable')
+    requireNoMore(caller, target)
     const json = await checkedInput(repo, target, input)
     const isCanonical = ref === undefined && target.canonicalCommit !== null
     const run = {
@@ -123,6 +124,23 @@ export function createDispatching(deps: DispatchingDeps) {
 }
 
 export const rejected = (reason: string) => new Fault('RUN_REJECTED', { reason })
+
+/** What a token for some refs may do itself. */
+const WITHIN_REFS = ['repo:read', 'records:read', 'records:write']
+
+/**
+ * What such a token may push it may also have written: by running it, it would move every ref, or learn what only the
+ * canonical code was trusted with.
+ */
+function requireNoMore({ onlyRefs }: Caller, { commit, canonicalCommit, effective }: Runnable): void {
+  if (!onlyRefs || commit === canonicalCommit) return
+  const beyond = effective.filter((one) => !WITHIN_REFS.includes(one))
+  if (beyond.length === 0) return
+  throw forbidden(
+    'scope_missing',
+    `A token for some refs runs ${beyond.join(', ')} in the canonical commit alone, without "ref"`,
+  )
+}
 
 /** `1e400` is a number in JSON, and infinite when it has been read: written again it would be null. */
 function hasLostNumber(input: unknown): boolean {
