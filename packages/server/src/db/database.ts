@@ -26,6 +26,11 @@ export interface Database<Schema> {
   transactAlone<T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Runs `callback` when the transaction has been committed, and never when it was not. It must not throw. */
   afterCommit(tx: Transaction<Schema>, callback: () => void): void
+  /**
+   * Resolves when all that can be read now is there to stay; undefined where it is so already. For whoever tells others of
+   * what they found as of something done.
+   */
+  settled(): Promise<void> | undefined
   /** Whether it can be reached. */
   answers(): Promise<boolean>
   /** What all of it takes on the disk it is on. */
@@ -78,6 +83,7 @@ export async function openDatabase<Schema>(
       if (callbacks) callbacks.push(callback)
       else committed.set(tx, [callback])
     },
+    settled: () => dialect.settled(),
     answers: () =>
       // Built, not raw: only what is known to be a select goes to the reader of SQLite.
       db

@@ -32,6 +32,8 @@ export interface OpenDialect {
   transactAlone<Schema, T>(db: Kysely<Schema>, work: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Throws when it cannot be reached. */
   reach(): Promise<void>
+  /** Resolves when all that can be read now is there to stay; undefined where it is so already. */
+  settled(): Promise<void> | undefined
   /** What an operator can do about a start that failed; undefined where that is not known. */
   inWords(error: unknown): Error | undefined
   close<Schema>(db: Kysely<Schema>): Promise<void>

@@ -134,6 +134,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
       /** Nobody who comes to sign in has more to say. */
       const credentials: BodyLimit = { ...json, bytes: Math.min(json.bytes, 64 * 1024) }
       const largeBodies = createLargeBodies()
+      const { settled } = database
 
       const forms = createForms({
         serverKey,
@@ -178,6 +179,7 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
         bodyLimits: { json, commit },
         largeBodies,
         cors,
+        settled,
         checkOutput: deps.checkOutput,
       })
       const { console } = deps
@@ -248,7 +250,10 @@ export function createDoors({ baseUrl, config }: { baseUrl: string; config: Conf
           ...fronts.auth,
           handle: createAuthDoor({ auth, baseUrl, rateLimit, passwordLimit, bodyLimit: credentials }),
         },
-        { ...fronts.git, handle: createGitDoor({ ...services, admission, cors, largeBodies, console }) },
+        {
+          ...fronts.git,
+          handle: createGitDoor({ ...services, admission, cors, largeBodies, settled, console }),
+        },
         { ...fronts.pages, handle: pages },
       ]
     },

@@ -31,7 +31,9 @@ it('a tail that is told of something while somebody looks goes on', async () => 
       return result
     },
   })
-  const tailing = createTailing({ database: { db, afterCommit: database.afterCommit } })
+  const tailing = createTailing({
+    database: { db, afterCommit: database.afterCommit, settled: database.settled },
+  })
   const events = createEventsService({
     database,
     clock: Date.now,
@@ -98,4 +100,39 @@ it('a tail that takes all of a long log lets others in meanwhile', async () => {
   following.stop()
   // One for every two milliseconds.
   assert.ok(turns.count >= 30, `${turns.count} turns`)
+})
+
+it('a tail is told of nothing that may still be taken back', async () => {
+  const scope = repoScope('repo_3')
+  const events = createEventsService({ database, clock: Date.now, newId, subscribers: [] })
+  await database.transact((tx) => events.append(tx, { ...bySystem, scope, type: 'repo.created' }))
+  const settled = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const tailing = createTailing({
+    database: {
+      db: database.db,
+      afterCommit: database.afterCommit,
+      settled() {
+        asked.resolve()
+        return settled.promise
+      },
+    },
+  })
+  const heard = Promise.withResolvers<void>()
+  let isTold = false
+  const following = tailing.follow(scope, 0, {
+    take() {
+      isTold = true
+      heard.resolve()
+      return true
+    },
+    ready: async () => {},
+    end: () => {},
+  })
+  await asked.promise
+  await new Promise(setImmediate)
+  assert.equal(isTold, false)
+  settled.resolve()
+  await heard.promise
+  following.stop()
 })

@@ -46,15 +46,19 @@ export type Tailing = ReturnType<typeof createTailing>
  * Tells listeners what is added to logs. Whoever hears nothing costs nothing but a place in a set: what is added in this
  * process is told at once, what others add is found by one look for all, and only logs that have changed are read.
  */
-export function createTailing({ database }: { database: Pick<Database, 'db' | 'afterCommit'> }) {
+export function createTailing({ database }: { database: Pick<Database, 'db' | 'afterCommit' | 'settled'> }) {
   const { db } = database
   const logs = new Map<EventScope, Log>()
   let timer: NodeJS.Timeout | undefined
   let isLooking = false
   let isClosed = false
 
-  const read = (scope: EventScope, above: number) =>
-    store.listEvents(db, { scope, order: 'oldest', above, limit: PAGE })
+  async function read(scope: EventScope, above: number): Promise<store.EventRow[]> {
+    const rows = await store.listEvents(db, { scope, order: 'oldest', above, limit: PAGE })
+    // Whoever has heard of a number asks for those after it, so it must never be another's.
+    await database.settled()
+    return rows
+  }
 
   function leave(tail: Tail): void {
     tail.isOver = true

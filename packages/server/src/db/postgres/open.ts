@@ -27,6 +27,7 @@ export function openPostgres(
         await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
         return work(tx)
       }),
+    settled: () => undefined,
     async reach() {
       await sql`select 1`.execute(patient)
     },

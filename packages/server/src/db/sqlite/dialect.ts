@@ -12,6 +12,7 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely'
+import { OutOfSpace } from '../../platform/outages.ts'
 import type { Outages } from '../outages.ts'
 import { type Direct, runDirectly } from '../prepared.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -34,6 +35,10 @@ export class SqliteDialect implements Dialect {
   /** Reads what has been committed. */
   get reads(): Direct {
     return this.#driver
+  }
+
+  settled(): Promise<void> | undefined {
+    return this.#driver.settled()
   }
 
   /** Runs `work` in a transaction. Kysely's own way there takes longer than most of what is done in one. */
@@ -104,6 +109,7 @@ class SqliteDriver implements Driver, Direct {
     this.#writing = new SqliteConnection(path, { readOnly: false })
     this.#reading = new SqliteConnection(path, { readOnly: true })
     this.#log = new LogSync(path, { onFailure: outages.began })
+    settleLog(this.#writing)
     const checkpoints = new Checkpoints(path, this.#writing)
     this.#checkpoints = checkpoints
     const changes = new TableChanges(this.#writing)
@@ -115,6 +121,10 @@ class SqliteDriver implements Driver, Direct {
         checkpoints.committed()
       },
     })
+  }
+
+  settled(): Promise<void> | undefined {
+    return this.#log.underWay
   }
 
   changesOf(tables: readonly string[]): number {
@@ -162,6 +172,19 @@ class SqliteDriver implements Driver, Direct {
     await this.#checkpoints.close()
     this.#reading.close()
     this.#writing.close()
+  }
+}
+
+/**
+ * A log that is there at the start may be whole in memory and not on the disk, if that failed before, and what is added to
+ * it would be lost with what is missing. So all of it is written once more, into the file, and a new one begun.
+ */
+function settleLog(connection: SqliteConnection): void {
+  try {
+    connection.run('pragma wal_checkpoint(truncate)')
+  } catch (error) {
+    // Of a disk that is full, what is there can still be read.
+    if (!(error instanceof OutOfSpace)) throw error
   }
 }
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempDisposable } from 'node:fs/promises'
+import { copyFile, mkdtempDisposable, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { Kysely } from 'kysely'
 import { DatabaseUnavailable } from '../../platform/outages.ts'
 import { SqliteConnection } from './connection.ts'
 import { LogSync } from './log-sync.ts'
+import { openSqlite } from './open.ts'
 import { SqliteWriter } from './writer.ts'
 
 /** A database whose disk does what the test says. */
@@ -28,6 +30,7 @@ async function openNotes() {
   const writer = new SqliteWriter(connection, log, { onRun() {}, onCommitted() {} })
   const told: string[] = []
   return {
+    path,
     log,
     syncs,
     failures,
@@ -59,13 +62,14 @@ async function turnsOfLoop(): Promise<void> {
 describe('the log of SQLite', () => {
   it('tells of no commit before it is on the disk, and lets others write meanwhile', async () => {
     await using database = await openNotes()
-    const { syncs, told, write, notes } = database
+    const { log, syncs, told, write, notes } = database
     await write('first')
     await write('second')
     await write('third')
     assert.equal(notes(), 3)
     assert.deepEqual(told, [])
     assert.equal(syncs.length, 1)
+    assert.ok(log.underWay)
 
     // It may have begun before the others were written.
     syncs[0]?.resolve()
@@ -76,6 +80,20 @@ describe('the log of SQLite', () => {
     syncs[1]?.resolve()
     await turnsOfLoop()
     assert.deepEqual(told, ['first', 'second', 'third'])
+    assert.equal(log.underWay, undefined)
+  })
+
+  it('is written into the file at a start, since the disk may lack what memory still has', async () => {
+    await using crashed = await openNotes()
+    await crashed.write('first')
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'trellis-log-'))
+    const path = join(directory.path, 'notes.db')
+    for (const end of ['', '-wal']) await copyFile(`${crashed.path}${end}`, `${path}${end}`)
+    assert.ok((await stat(`${path}-wal`)).size > 0)
+    const { kysely, reads, close } = openSqlite(path, { outages: { began() {}, ended() {} } })
+    assert.equal((await stat(`${path}-wal`)).size, 0)
+    assert.deepEqual(reads?.run('select id from notes', []).rows, [{ id: 'first' }])
+    await close(new Kysely({ dialect: kysely }))
   })
 
   it('is used no more when the disk has failed: another sync would not tell what is lost', async () => {

@@ -37,7 +37,17 @@ export class LogSync {
 
   /** Resolves when everything that has been committed is on the disk. */
   whenSynced(): Promise<void> {
-    this.#last = this.#shareSync(this.#path)
+    const sync = this.#shareSync(this.#path)
+    this.#last = sync
+    const end = () => {
+      if (this.#last === sync) this.#last = undefined
+    }
+    sync.then(end, end)
+    return sync
+  }
+
+  /** The last of those that are still waited for. */
+  get underWay(): Promise<void> | undefined {
     return this.#last
   }
 

@@ -23,6 +23,7 @@ export function openSqlite(path: string, { outages }: { outages: Outages }): Ope
     // Every transaction begins by taking the one write lock.
     transactAlone: (db, work) => dialect.transact(db, work),
     async reach() {},
+    settled: () => dialect.settled(),
     inWords: (error) => inWords(error, path),
     close: () => dialect.close(),
     types: {

@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../../platform/outages.ts'
 import { StartError } from '../../platform/start-error.ts'
 import { fieldOf } from '../dialect.ts'
 
@@ -14,6 +15,8 @@ const remedies: Record<number, string> = {
 
 /** What keeps a start from the database, with what to do about it; undefined for anything else. */
 export function inWords(error: unknown, path: string): StartError | undefined {
+  if (error instanceof DatabaseUnavailable && error.cause instanceof Error)
+    return new StartError(`The database ${path} ${remedies[10]} (${error.cause.message}).`, { cause: error })
   const remedy = remedies[Number(fieldOf(error, 'errcode') ?? 0) & 0xff]
   if (!remedy) return undefined
   return new StartError(`The database ${path} ${remedy} (${(error as Error).message}).`, { cause: error })

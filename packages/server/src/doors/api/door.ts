@@ -3,6 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { Call } from '../../operations/handlers.ts'
 import type { Operation } from '../../operations/implement.ts'
 import { Fault, forbidden } from '../../platform/fault.ts'
+import type { Database } from '../../schema.ts'
 import type { Admission } from '../entry/admission.ts'
 import { limitedAddress } from '../entry/client-address.ts'
 import type { Cookie } from '../entry/cookies.ts'
@@ -23,6 +24,7 @@ interface ApiDeps {
   cors: Cors
   largeBodies: LargeBodies
   anonymousCookie: Cookie
+  settled: Database['settled']
   /** Whether every answer and failure is held against the contract: in tests, where it may cost time. */
   checkOutput: boolean
 }
@@ -38,7 +40,7 @@ export const createApiFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors 
  * exists and what is allowed.
  */
 export function createApi(deps: ApiDeps): Door['handle'] {
-  const { operations, admission, bodyLimits, largeBodies, cors, checkOutput, anonymousCookie } = deps
+  const { operations, admission, bodyLimits, largeBodies, cors, checkOutput, anonymousCookie, settled } = deps
   return async (exchange) => {
     const { request, path } = exchange
     const headers = cors.headers(exchange)
@@ -74,12 +76,20 @@ export function createApi(deps: ApiDeps): Door['handle'] {
       throw forbidden('scope_missing', 'This needs a session of a signed-in person, not a key or a token')
 
     const call = new IncomingCall(exchange, visitor, anonymousCookie.read(request.headers.cookie))
-    const output = await (checkOutput ? handleChecked(operation, input, call) : operation.handle(input, call))
+    let output: unknown
+    try {
+      output = await (checkOutput ? handleChecked(operation, input, call) : operation.handle(input, call))
+    } finally {
+      // That there is nothing left to do may be the work of somebody who was not told yet that it is done.
+      if (!isReading(operation)) await settled()
+    }
     const { remembered } = call.anonymous
     const cookie = remembered && { 'set-cookie': anonymousCookie.write(remembered) }
     sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
   }
 }
+
+const isReading = ({ meta }: Operation): boolean => meta.needs?.endsWith(':read') ?? false
 
 async function handleChecked(operation: Operation, input: unknown, call: Call): Promise<unknown> {
   const output = await operation.handle(input, call).catch((error: unknown) => {

@@ -11,6 +11,7 @@ import { MAX_UPLOAD_BYTES } from '../../git/protocol/upload-request.ts'
 import { Fault } from '../../platform/fault.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
+import type { Database } from '../../schema.ts'
 import type { Cors } from '../api/cors.ts'
 import { type Console, pageOfRepo } from '../console/door.ts'
 import type { Admission } from '../entry/admission.ts'
@@ -38,6 +39,7 @@ export interface GitDoorDeps {
   fetches: FetchService
   pushes: PushService
   largeBodies: LargeBodies
+  settled: Database['settled']
   /** Where people see what git clones. */
   console: Console | undefined
 }
@@ -78,7 +80,7 @@ export const createGitFront = ({ baseUrl, cors }: { baseUrl: string; cors: Cors 
 
 /** The door for git clients: smart HTTP at `/git/{org}/{repo}.git`. */
 export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
-  const { admission, cors, repos, fetches, pushes, largeBodies, console } = deps
+  const { admission, cors, repos, fetches, pushes, largeBodies, settled, console } = deps
   return async (exchange) => {
     const { request, response, path, query } = exchange
     exchange.route = '/git'
@@ -121,8 +123,12 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
       'cache-control': 'no-store',
       'x-request-id': exchange.requestId,
     }
-    if (isAdvertisement)
-      return answer(exchange, headers, await fetches.advertise(repo, service as Service, version))
+    if (isAdvertisement) {
+      const refs = await fetches.advertise(repo, service as Service, version)
+      // Of what is there already git tells its user that it is pushed.
+      if (service === 'git-receive-pack') await settled()
+      return answer(exchange, headers, refs)
+    }
 
     const whole = wholeBodyOf(exchange)
     if (whole && version === 2 && service === 'git-upload-pack') {
