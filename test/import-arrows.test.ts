@@ -123,6 +123,7 @@ describe('SQL', () => {
     'invites/store.ts repos',
     'orgs/store.ts users',
     'repos/store.ts orgs',
+    'runs/kept-store.ts orgs',
     'runs/trigger-store.ts orgs',
     'runs/trigger-store.ts repos',
     'tokens/store.ts repos',

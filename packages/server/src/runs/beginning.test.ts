@@ -7,6 +7,7 @@ import type { Schema } from '../schema.ts'
 import { onEachDatabase, useDatabase } from '../testing/index.ts'
 import { createBeginning } from './beginning.ts'
 import { asked } from './causes.ts'
+import { createKeptRoom } from './kept-room.ts'
 import type { LaneRules } from './lanes.ts'
 import { findQueue } from './queue-store.ts'
 import { findRun, type RunRow } from './store.ts'
@@ -54,7 +55,7 @@ onEachDatabase('a run that somebody asks for', (create) => {
       database,
       clock: Date.now,
       newId,
-      maxKeptBytes: 1_000_000,
+      keptRoom: createKeptRoom({ keptBytesPerOrg: 1_000_000 }),
       wake,
       onEnded() {},
       onArrived() {},

@@ -6,14 +6,15 @@ import { createBlank } from '../runtime/ctx/blanking.ts'
 import type { Database } from '../schema.ts'
 import { createJournals } from './journal.ts'
 import type { RunRow } from './store.ts'
+import type { Transitions } from './transitions.ts'
 
 describe('what a workflow asks for', () => {
   // What is refused is so before anything is looked at.
-  const journal = createJournals({ database: {} as Database, clock: () => 0 }).openFor(
-    {} as RunRow,
-    {} as Hold,
-    createBlank([]),
-  )
+  const journal = createJournals({
+    database: {} as Database,
+    clock: () => 0,
+    transitions: {} as Transitions,
+  }).openFor({} as RunRow, {} as Hold, createBlank([]))
 
   it('is refused where no step could be meant, and told at its field', async () => {
     const step = { index: 0, name: 'a' }

@@ -7,10 +7,13 @@ import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Blank } from '../runtime/ctx/blanking.ts'
 import { MESSAGE_CHARACTERS, STACK_CHARACTERS } from '../runtime/ctx/errors.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
+import { bytesOfStep } from './kept-bytes.ts'
+import { TooMuchKept } from './kept-room.ts'
 import { shownAsked, shownError } from './shown-steps.ts'
 import * as steps from './step-store.ts'
 import * as store from './store.ts'
+import type { Transitions } from './transitions.ts'
 import * as triggers from './trigger-store.ts'
 
 const YEARS_MS = 10 * 366 * 86_400_000
@@ -94,7 +97,15 @@ export type Journals = ReturnType<typeof createJournals>
  * What the steps of workflows have come to. A run that is resumed begins all of its steps anew, and is answered from
  * here: each is done once, as far as anybody knows, and what it gave is what it gives from then on.
  */
-export function createJournals({ database, clock }: { database: Database; clock: Clock }) {
+export function createJournals({
+  database,
+  clock,
+  transitions,
+}: {
+  database: Database
+  clock: Clock
+  transitions: Pick<Transitions, 'growIn'>
+}) {
   return {
     /** For one stretch of a run. */
     openFor(run: store.RunRow, hold: Hold, blank: Blank) {
@@ -107,18 +118,25 @@ export function createJournals({ database, clock }: { database: Database; clock:
         return rows
       }
 
+      /** As long as the transaction lasts. What it has grown by is counted with it. */
+      async function isOursIn(tx: Tx, grownBy: number): Promise<boolean> {
+        const { id } = run
+        const { workerId } = hold
+        if (grownBy > 0) return store.growHeld(tx, { id, workerId, grownBy })
+        return (await store.listHeld(tx, database.dialect, { ids: [id], workerId })).has(id)
+      }
+
       /** Only as long as the run is ours: somebody else may have resumed it. */
       async function keep(row: steps.StepRow, wait?: Wait): Promise<void> {
+        const before = (await known()).get(row.step)
+        const grownBy = bytesOfStep(row) - (before ? bytesOfStep(before) : 0)
         await database.transact(async (tx) => {
-          const held = await store.listHeld(tx, database.dialect, {
-            ids: [run.id],
-            workerId: hold.workerId,
-          })
-          if (!held.has(run.id)) throw new Error('The run is in other hands')
+          if (!(await isOursIn(tx, grownBy))) throw new Error('The run is in other hands')
           await steps.putStep(tx, row)
           const where = { repoId: run.repo_id, runId: run.id, step: row.step }
           if (row.kind === 'waitForEvent' && row.state !== 'waiting') await triggers.deleteWaits(tx, where)
           if (wait) await triggers.insertTrigger(tx, waitOf(run, row.step, wait))
+          if (grownBy > 0) await transitions.growIn(tx, run, grownBy)
         })
         ;(await known()).set(row.step, row)
       }
@@ -202,7 +220,7 @@ export function createJournals({ database, clock }: { database: Database; clock:
         }
         if (asked.kind === 'waitForEvent') {
           const arrived = (await steps.findArrived(database.db, run.id, row.step))?.arrived
-          if (arrived) return finish(row, { result: JSON.parse(arrived) })
+          if (arrived) return finish({ ...row, arrived }, { result: JSON.parse(arrived) })
           return isDue(row) ? finish(row, { result: null }) : { is: 'wait' }
         }
         return isDue(row) ? finish(row, {}) : { is: 'wait' }
@@ -244,8 +262,13 @@ export function createJournals({ database, clock }: { database: Database; clock:
       return {
         /** `step.begin` and `step.end`. */
         async call(method: string, [argument]: readonly unknown[], signal: AbortSignal): Promise<Answer> {
-          if (method === 'step.begin') return begin(parse(Begin, argument))
-          if (method === 'step.end') return end(parse(End, argument), signal)
+          try {
+            if (method === 'step.begin') return await begin(parse(Begin, argument))
+            if (method === 'step.end') return await end(parse(End, argument), signal)
+          } catch (error) {
+            if (error instanceof TooMuchKept) return refused(error.message)
+            throw error
+          }
           throw new Fault('BAD_REQUEST', { issues: [{ message: `There is no ${method} on ctx` }] })
         },
       }

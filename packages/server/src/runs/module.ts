@@ -31,6 +31,7 @@ import { createEndMarked } from './ending.ts'
 import { createExecution } from './executing.ts'
 import { runsHandlers } from './handlers.ts'
 import { createJournals } from './journal.ts'
+import { createKeptRoom } from './kept-room.ts'
 import { lanesOf, lanesWithout } from './lanes.ts'
 import { createRunLogs } from './logging.ts'
 import { createRunMetrics } from './metrics.ts'
@@ -85,12 +86,13 @@ export function createRunBeginnings({
   const arrivals = createArrivals(bell.ring)
   const waiting = createWaiting({ db: database.db })
   const hints = createHints()
-  const queueRoom = createQueueRoom(config.runs)
+  const keptRoom = createKeptRoom(config.runs)
+  const queueRoom = createQueueRoom({ ...config.runs, keptRoom })
   const transitions = createTransitions({
     database,
     clock,
     newId,
-    maxKeptBytes: config.runs.keptBytesPerOrg,
+    keptRoom,
     wake: bell.ring,
     onEnded: waiting.ended,
     onArrived: arrivals.tell,
@@ -117,6 +119,7 @@ export function createRunBeginnings({
     proposed,
     marked,
     checks,
+    keptRoom,
     queueRoom,
     transitions,
     waking,
@@ -129,7 +132,8 @@ export function createRunsModule(needs: RunsNeeds) {
   if (!extensions)
     return { services: { runs: undefined }, handlers: { runs: runsHandlers(undefined) } } satisfies Module
   const { db } = database
-  const { bell, arrivals, waiting, hints, proposed, marked, checks, transitions, queueRoom } = beginnings
+  const { bell, arrivals, waiting, hints, proposed, marked, checks, transitions, keptRoom, queueRoom } =
+    beginnings
   const complain = (message: string, about: object) => log.error(message, { ...about })
   const cancels = createCancels({ db })
   const fetching = createFetching(needs)
@@ -156,7 +160,7 @@ export function createRunsModule(needs: RunsNeeds) {
       ...runMethods(dispatching),
       ...fetching.methods,
     },
-    journals: createJournals({ database, clock }),
+    journals: createJournals({ database, clock, transitions }),
     complain,
   })
   const logs = createRunLogs({
@@ -184,7 +188,7 @@ export function createRunsModule(needs: RunsNeeds) {
     ...needs,
     transitions,
     retentionMs: config.runs.retentionMs,
-    maxKeptBytes: config.runs.keptBytesPerOrg,
+    keptRoom,
   })
   // Told at once when the server stops: those who wait are answered.
   const waiters: Work = {

@@ -3,6 +3,7 @@ import { it } from 'node:test'
 import { countByStatus, findFirstDue } from '../daemons/store.ts'
 import type { Db, Schema } from '../schema.ts'
 import { onEachDatabase, plansOf, useDatabase } from '../testing/index.ts'
+import { sumWithoutOldestEnded } from './kept-store.ts'
 import { listAbandoned, listToWake } from './queue-store.ts'
 import { countUnderWay, measureQueues } from './store.ts'
 
@@ -18,6 +19,12 @@ onEachDatabase('what is asked again and again', (create) => {
     if (database.dialect === 'sqlite') assert.doesNotMatch(reached ?? '', /runs_running/)
     const [abandoned] = await plans((db) => listAbandoned(db, { now: 1, leaseMs: 1, limit: 10 }))
     assert.match(abandoned ?? '', /runs_running.*(\n.*Cond: \(worker_id IS NOT NULL\)|worker_id>)/)
+  })
+
+  it('looks at no more of what has ended than has to go', async () => {
+    const [plan] = await plans((db) => sumWithoutOldestEnded(db, { orgId: 'org_1', ended: 10 }))
+    assert.match(plan ?? '', /runs_org_ended/)
+    assert.doesNotMatch(plan ?? '', /Sort|TEMP B-TREE/)
   })
 
   it('counts in indexes alone', async () => {

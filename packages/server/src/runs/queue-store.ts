@@ -233,12 +233,13 @@ export const putToSleep = (
   {
     id,
     workerId,
+    grownBy,
     ...asleep
-  }: { id: string; workerId: string; due_at: number | null; log_bytes: number; bytes: number },
+  }: { id: string; workerId: string; due_at: number | null; log_bytes: number; grownBy: number },
 ): Promise<RunRow | undefined> =>
   tx
     .updateTable('runs')
-    .set({ worker_id: null, ...asleep })
+    .set((eb) => ({ worker_id: null, bytes: eb('bytes', '+', grownBy), ...asleep }))
     .where('id', '=', id)
     .where('worker_id', '=', workerId)
     .where('status', '=', 'running')
@@ -277,22 +278,6 @@ export const wakeUp = (tx: Tx, id: string): Promise<RunRow | undefined> =>
     .returningAll()
     .executeTakeFirst()
 
-/** Organizations that keep more than they may. */
-export async function listOverfull(
-  q: Db,
-  maxBytes: number,
-  limit: number,
-): Promise<{ org_id: string; kept_bytes: number }[]> {
-  const rows = await q
-    .selectFrom('run_queues')
-    .select((eb) => ['org_id', eb.fn.sum<number | string>('kept_bytes').as('kept')])
-    .groupBy('org_id')
-    .having((eb) => eb(eb.fn.sum<number>('kept_bytes'), '>', maxBytes))
-    .limit(limit)
-    .execute()
-  return rows.map(({ org_id, kept }) => ({ org_id, kept_bytes: Number(kept) }))
-}
-
 /** Of an organization that has nothing left to count there. */
 export async function deleteIdleQueues(tx: Tx, orgId: string): Promise<void> {
   await tx
@@ -304,22 +289,15 @@ export async function deleteIdleQueues(tx: Tx, orgId: string): Promise<void> {
     .execute()
 }
 
-const readyOf = prepared((db: Db, { orgId }: { orgId: string }) =>
-  db.selectFrom('run_queues').select('ready').where('org_id', '=', orgId),
+const ofAllLanes = prepared((db: Db, { orgId }: { orgId: string }) =>
+  db.selectFrom('run_queues').select(['ready', 'kept_bytes']).where('org_id', '=', orgId),
 )
 
-/** In all lanes together. */
-export async function countReady(q: Db, orgId: string): Promise<number> {
-  const rows = await readyOf(q, { orgId })
-  return rows.reduce((sum, { ready }) => sum + ready, 0)
-}
-
-/** What is kept of all runs of an organization. */
-export async function sumKept(q: Db, orgId: string): Promise<number> {
-  const { kept } = await q
-    .selectFrom('run_queues')
-    .select((eb) => eb.fn.sum<number | string | null>('kept_bytes').as('kept'))
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow()
-  return Number(kept ?? 0)
+/** In all lanes together: how many may be taken, and what is kept. */
+export async function countInAll(q: Db, orgId: string): Promise<{ ready: number; keptBytes: number }> {
+  const rows = await ofAllLanes(q, { orgId })
+  return {
+    ready: rows.reduce((sum, { ready }) => sum + ready, 0),
+    keptBytes: rows.reduce((sum, { kept_bytes }) => sum + kept_bytes, 0),
+  }
 }

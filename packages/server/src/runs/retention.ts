@@ -3,6 +3,8 @@ import type { EventsService } from '../events/service.ts'
 import { runScope } from '../events/types.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../schema.ts'
+import type { KeptRoom } from './kept-room.ts'
+import * as kept from './kept-store.ts'
 import * as queues from './queue-store.ts'
 import * as store from './store.ts'
 import type { Transitions } from './transitions.ts'
@@ -13,7 +15,7 @@ interface RetentionDeps {
   transitions: Pick<Transitions, 'removeIn'>
   clock: Clock
   retentionMs: number
-  maxKeptBytes: number
+  keptRoom: KeptRoom
 }
 
 /** Short transactions: writers are waiting. */
@@ -24,7 +26,7 @@ const LEFT = 0.9
 
 /** Removes runs that ended long ago, and the oldest of organizations that keep too much. */
 export function createRetention(deps: RetentionDeps) {
-  const { database, events, transitions, clock, retentionMs, maxKeptBytes } = deps
+  const { database, events, transitions, clock, retentionMs, keptRoom } = deps
 
   /** Its log first: a run that is half gone can still be found. */
   async function remove({ id, org_id }: store.Removable): Promise<void> {
@@ -38,13 +40,13 @@ export function createRetention(deps: RetentionDeps) {
     })
   }
 
-  async function removeOldest(
-    { org_id, kept_bytes }: { org_id: string; kept_bytes: number },
-    signal: AbortSignal,
-  ): Promise<void> {
-    let surplus = kept_bytes - maxKeptBytes * LEFT
+  async function pruneOrg(orgId: string, signal: AbortSignal): Promise<void> {
+    const { isProvisional, keptBytes } = await kept.findKeeper(database.db, orgId)
+    const most = keptRoom.mostOf(isProvisional)
+    if (keptBytes <= most) return
+    let surplus = keptBytes - most * LEFT
     while (surplus > 0 && !signal.aborted) {
-      const oldest = await store.listOldestEnded(database.db, org_id, AT_ONCE)
+      const oldest = await store.listOldestEnded(database.db, orgId, AT_ONCE)
       if (oldest.length === 0) return
       for (const run of oldest) {
         if (surplus <= 0 || signal.aborted) return
@@ -56,10 +58,7 @@ export function createRetention(deps: RetentionDeps) {
 
   return {
     /** Of an organization that has come to keep too much. */
-    async pruneOrg(orgId: string, signal: AbortSignal): Promise<void> {
-      const kept_bytes = await queues.sumKept(database.db, orgId)
-      if (kept_bytes > maxKeptBytes) await removeOldest({ org_id: orgId, kept_bytes }, signal)
-    },
+    pruneOrg,
 
     pruneAll,
   }
@@ -70,7 +69,7 @@ export function createRetention(deps: RetentionDeps) {
       for (const run of old) if (!signal.aborted) await remove(run)
       more = old.length === AT_ONCE
     }
-    for (const queue of await queues.listOverfull(database.db, maxKeptBytes, AT_ONCE))
-      await removeOldest(queue, signal)
+    for (const orgId of await kept.listOverfull(database.db, keptRoom.most, AT_ONCE))
+      await pruneOrg(orgId, signal)
   }
 }

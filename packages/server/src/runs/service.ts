@@ -9,6 +9,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database, Db } from '../schema.ts'
 import type { Cancels } from './cancels.ts'
 import type { Dispatching } from './dispatching.ts'
+import { ROW_BYTES } from './kept-bytes.ts'
 import { presentRun, presentStep } from './presenting.ts'
 import { listStepOutlines } from './step-store.ts'
 import * as store from './store.ts'
@@ -182,10 +183,11 @@ export function createRunsService(deps: RunsDeps) {
           (status === undefined || row.status === status) &&
           (trigger === undefined || row.trigger_kind === trigger)
         if (isWanted) {
-          const isFull = ids.length === limit || (ids.length > 0 && bytes + row.bytes > PAGE_BYTES)
+          const shown = ROW_BYTES + row.shown_bytes
+          const isFull = ids.length === limit || (ids.length > 0 && bytes + shown > PAGE_BYTES)
           if (isFull) return { ids, next: last }
           ids.push(row.id)
-          bytes += row.bytes
+          bytes += shown
         }
         last = row.id
       }

@@ -79,7 +79,13 @@ export async function findRun(q: Db, id: string): Promise<RunRow | undefined> {
 }
 
 /** What a page is chosen by. */
-type RunOutline = Pick<RunRow, 'id' | 'extension' | 'status' | 'trigger_kind' | 'bytes'>
+interface RunOutline extends Pick<RunRow, 'id' | 'extension' | 'status' | 'trigger_kind'> {
+  /** What it was given and gave: its log and its steps are kept, too, and not shown with it. */
+  shown_bytes: number
+}
+
+/** Of these the database knows how long they are without reading them. */
+const shownBytes = sql<number>`octet_length(input) + coalesce(octet_length(output), 0)`
 
 /** Newest first, without anything that may be large. */
 export function listOutlines(
@@ -88,7 +94,7 @@ export function listOutlines(
 ): Promise<RunOutline[]> {
   let query = q
     .selectFrom('runs')
-    .select(['id', 'extension', 'status', 'trigger_kind', 'bytes'])
+    .select(['id', 'extension', 'status', 'trigger_kind', shownBytes.as('shown_bytes')])
     .where('repo_id', '=', repoId)
     .orderBy('id', 'desc')
     .limit(limit)
@@ -172,7 +178,8 @@ export interface Ending {
   exitCode: number | null
   /** JSON. */
   output: string | null
-  bytes: number
+  /** What is kept of it beyond what was. */
+  grownBy: number
   logBytes: number
   now: number
 }
@@ -180,16 +187,16 @@ export interface Ending {
 const ending = prepared((db: Db, end: Ending) =>
   db
     .updateTable('runs')
-    .set({
+    .set((eb) => ({
       status: end.status,
       error: end.error,
       exit_code: end.exitCode,
       output: end.output,
-      bytes: end.bytes,
+      bytes: eb('bytes', '+', end.grownBy),
       log_bytes: end.logBytes,
       ended_at: end.now,
       worker_id: null,
-    })
+    }))
     .where('id', '=', end.id)
     .where('worker_id', '=', end.workerId)
     .where('status', '=', sql.lit('running'))
@@ -216,6 +223,21 @@ export async function listHeld(
     .where('status', '=', 'running')
   const rows = await (dialect === 'postgres' ? held.forShare() : held).execute()
   return new Set(rows.map(({ id }) => id))
+}
+
+/** Counts more that is kept of a run, which nobody takes then before the transaction ends. False when it is in other hands. */
+export async function growHeld(
+  tx: Tx,
+  { id, workerId, grownBy }: { id: string; workerId: string; grownBy: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('runs')
+    .set((eb) => ({ bytes: eb('bytes', '+', grownBy) }))
+    .where('id', '=', id)
+    .where('worker_id', '=', workerId)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Those of the modules that runs are still to be run with. */

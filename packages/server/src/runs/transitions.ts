@@ -8,6 +8,9 @@ import type { LogLevel } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
 import * as cancels from './cancel-store.ts'
 import { causeOf, type Origin } from './causes.ts'
+import { bytesOfNew } from './kept-bytes.ts'
+import { type KeptRoom, TooMuchKept } from './kept-room.ts'
+import { findKeeper } from './kept-store.ts'
 import { costOf, LANES, laneOf } from './lanes.ts'
 import * as queues from './queue-store.ts'
 import * as steps from './step-store.ts'
@@ -30,7 +33,7 @@ export interface NewRun {
   origin: Origin
 }
 
-interface Ended extends Omit<store.Ending, 'now' | 'bytes'> {
+interface Ended extends Omit<store.Ending, 'now' | 'grownBy'> {
   /** What it said last, to be written with its end. */
   lines: readonly LogPayload[]
 }
@@ -42,9 +45,6 @@ export interface LogPayload {
   data?: unknown
 }
 
-/** What every run takes beside what it was given and what it gave. */
-const ROW_BYTES = 2_000
-
 type Told = Omit<NewEvent, 'scope'>
 
 export type Transitions = ReturnType<typeof createTransitions>
@@ -54,7 +54,7 @@ export function createTransitions(deps: {
   database: Database
   clock: Clock
   newId: NewId
-  maxKeptBytes: number
+  keptRoom: KeptRoom
   /** Something waits. */
   wake(): void
   onEnded(runId: string): void
@@ -63,11 +63,14 @@ export function createTransitions(deps: {
   /** An organization keeps more than it may. */
   onOverfull(orgId: string): void
 }) {
-  const { database, clock, newId, maxKeptBytes, wake, onEnded, onArrived, onOverfull } = deps
+  const { database, clock, newId, keptRoom, wake, onEnded, onArrived, onOverfull } = deps
 
-  async function countIn(tx: Tx, change: Parameters<typeof queues.changeQueue>[1]): Promise<void> {
-    const { keptInAll, org_id } = await queues.changeQueue(tx, change)
-    if (keptInAll > maxKeptBytes) database.afterCommit(tx, () => onOverfull(org_id))
+  /** Gives whether too much may be kept now: a queue hears late that somebody stands for its organization. */
+  async function countIn(tx: Tx, change: Parameters<typeof queues.changeQueue>[1]): Promise<boolean> {
+    const { keptInAll, org_id, provisional } = await queues.changeQueue(tx, change)
+    const isOverfull = keptInAll > keptRoom.mostOf(provisional === 1)
+    if (isOverfull) database.afterCommit(tx, () => onOverfull(org_id))
+    return isOverfull
   }
 
   async function countQueuedIn(
@@ -85,9 +88,10 @@ export function createTransitions(deps: {
   }
 
   /** Nobody has it in hand any more. */
-  const letGoIn = (tx: Tx, { org_id: orgId, lane, taken_at }: store.RunRow, bytes: number): Promise<void> => {
+  async function letGoIn(tx: Tx, run: store.RunRow, bytes: number): Promise<void> {
+    const { org_id: orgId, lane, taken_at } = run
     const now = clock()
-    return countIn(tx, { orgId, lane, running: -1, cost: costOf(now - (taken_at ?? now)), bytes })
+    await countIn(tx, { orgId, lane, running: -1, cost: costOf(now - (taken_at ?? now)), bytes })
   }
 
   async function endedIn(tx: Tx, log: Appending, run: store.RunRow, last: readonly Told[]): Promise<void> {
@@ -156,8 +160,8 @@ export function createTransitions(deps: {
       { logBytes, lines, ...end }: Ended,
     ): Promise<store.RunRow | undefined> {
       const said = logBytes - run.log_bytes
-      const bytes = run.bytes + said + (end.output?.length ?? 0) + (end.error?.length ?? 0)
-      const ended = await store.endRun(tx, { ...end, bytes, logBytes, now: clock() })
+      const grownBy = said + (end.output?.length ?? 0) + (end.error?.length ?? 0)
+      const ended = await store.endRun(tx, { ...end, grownBy, logBytes, now: clock() })
       if (!ended) return undefined
       await endedIn(tx, log, ended, [
         ...lines.map((line) => tellLine(ended, line)),
@@ -166,7 +170,7 @@ export function createTransitions(deps: {
           ...(end.exitCode !== null && { exitCode: end.exitCode }),
         }),
       ])
-      await letGoIn(tx, run, bytes - run.bytes)
+      await letGoIn(tx, run, grownBy)
       return ended
     },
 
@@ -191,8 +195,8 @@ export function createTransitions(deps: {
       { workerId, lines, logBytes }: Pick<Ended, 'workerId' | 'lines' | 'logBytes'>,
     ): Promise<store.RunRow | undefined> {
       const due_at = (await steps.findNextDue(tx, run.id)) ?? null
-      const bytes = run.bytes + logBytes - run.log_bytes
-      const asleep = { id: run.id, workerId, due_at, log_bytes: logBytes, bytes }
+      const grownBy = logBytes - run.log_bytes
+      const asleep = { id: run.id, workerId, due_at, log_bytes: logBytes, grownBy }
       const sleeping = await queues.putToSleep(tx, asleep)
       if (!sleeping) return undefined
       await log.appendAll(
@@ -202,7 +206,7 @@ export function createTransitions(deps: {
       )
       // Asked for while nobody here knew of it yet: whoever sleeps is asked no more.
       const ended = sleeping.cancel_requested_at !== null && (await this.cancelIn(tx, log, run.id))
-      await letGoIn(tx, run, bytes - run.bytes)
+      await letGoIn(tx, run, grownBy)
       if (ended) return ended
       // What it waits for came before it slept.
       if (await steps.hasArrived(tx, run.id)) database.afterCommit(tx, () => onArrived(run.id))
@@ -211,12 +215,20 @@ export function createTransitions(deps: {
 
     /** A workflow whose server died goes on from its last step. */
     async releaseIn(tx: Tx, log: Appending, run: store.RunRow, workerId: string): Promise<boolean> {
-      const { id, log_bytes, bytes } = run
-      const released = await queues.putToSleep(tx, { id, workerId, due_at: clock(), log_bytes, bytes })
+      const { id, log_bytes } = run
+      const asleep = { id, workerId, due_at: clock(), log_bytes, grownBy: 0 }
+      const released = await queues.putToSleep(tx, asleep)
       if (!released) return false
       if (released.cancel_requested_at !== null) await this.cancelIn(tx, log, id)
       await letGoIn(tx, run, 0)
       return true
+    },
+
+    /** More is kept of one that goes on. Throws TooMuchKept. */
+    async growIn(tx: Tx, { org_id: orgId, lane }: store.RunRow, bytes: number): Promise<void> {
+      if (!(await countIn(tx, { orgId, lane, bytes }))) return
+      const keeper = await findKeeper(tx, orgId)
+      if (await keptRoom.isTakenUp(tx, keeper)) throw new TooMuchKept(keptRoom.mostOf(keeper.isProvisional))
     },
 
     /** A workflow that sleeps may go on. */
@@ -278,7 +290,6 @@ const tellLine = (run: store.RunRow, payload: LogPayload): Told => ({
 
 function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
   const { repo, target, origin } = run
-  const schemas = (target.inputSchema?.length ?? 0) + (target.outputSchema?.length ?? 0)
   return {
     id,
     repo_id: repo.id,
@@ -312,7 +323,7 @@ function newRow(run: NewRun, id: string, now: number): store.NewRunRow {
     created_at: now,
     started_at: null,
     ended_at: null,
-    bytes: ROW_BYTES + run.input.length + schemas,
+    bytes: bytesOfNew(run),
     log_bytes: 0,
     error: null,
     ancestors: JSON.stringify(origin.ancestors),

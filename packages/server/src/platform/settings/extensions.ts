@@ -94,7 +94,7 @@ export const extensionSettings = {
     wholeNumber(1, 100_000),
   ),
   TRELLIS_ORG_MAX_RUN_BYTES: defaulted(
-    'What is kept of the runs of an organization, with their logs. Beyond it, the oldest that ended are removed.',
+    'What is kept of the runs of an organization: what they were given and gave, their steps and their logs; a tenth of it of one that nobody has claimed. Beyond it, the oldest that ended are removed; where those that have not ended keep more, runs are rejected and workflows fail at their next step.',
     String(GB),
     wholeNumber(MB),
   ),
