@@ -123,6 +123,8 @@ describe('SQL', () => {
     'invites/store.ts repos',
     'orgs/store.ts users',
     'repos/store.ts orgs',
+    'runs/cancel-store.ts events',
+    'runs/cancel-store.ts members',
     'runs/kept-store.ts orgs',
     'runs/trigger-store.ts orgs',
     'runs/trigger-store.ts repos',

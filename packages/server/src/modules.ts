@@ -45,7 +45,7 @@ import { createRepoSecretsModule } from './repo-secrets/module.ts'
 import { secretRemains } from './repo-secrets/remains.ts'
 import { createReposModule } from './repos/module.ts'
 import { runBounds } from './runs/bounds.ts'
-import { createRunEnding } from './runs/ending.ts'
+import { createRunEnding, createStartedEnding } from './runs/ending.ts'
 import { listenAnew } from './runs/listening.ts'
 import { createRunBeginnings, createRunsModule } from './runs/module.ts'
 import { createRunRemains, listModulesInUse, triggerRemains } from './runs/remains.ts'
@@ -106,17 +106,30 @@ export function createGroundwork({ enabled, ...base }: Ground & { enabled: Found
       tailing.subscriber,
     ],
   })
-  const tokenEnding = createTokenEnding({ events, clock })
+  const endingOfRuns = { ...base, onMarked: beginnings.marked.hint }
+  const credentialEnding = createStartedEnding(endingOfRuns)
+  const tokenEnding = createTokenEnding({ events, credentialEnding, clock })
   /** What they handed out and set off; what they come in with themselves stays. */
   const doings = together([
     tokenEnding,
     createInviteEnding({ events, tokens: tokenEnding, clock }),
-    createRunEnding({ ...base, onMarked: beginnings.marked.hint }),
+    createRunEnding(endingOfRuns),
   ])
-  const handedOut = together([createKeyEnding({ events }), doings])
+  const handedOut = together([createKeyEnding({ events, credentialEnding }), doings])
   const retiring = createRetiring({ ...base, events, ending: handedOut })
   const ending = together([createAgentEnding(retiring), handedOut])
-  return { bell, beginnings, daemonBeginnings, tailing, events, doings, ending, tokenEnding, retiring }
+  return {
+    bell,
+    beginnings,
+    daemonBeginnings,
+    tailing,
+    events,
+    doings,
+    ending,
+    credentialEnding,
+    tokenEnding,
+    retiring,
+  }
 }
 
 /**
@@ -130,16 +143,14 @@ export async function createModules({
 }: Base & { passwords: Passwords; runtimes: FoundRuntimes }) {
   const { database, config, clock } = base
   const enabled = runtimes.names
-  const { bell, beginnings, daemonBeginnings, tailing, events, ending, tokenEnding, retiring } =
-    createGroundwork({
-      ...base,
-      enabled,
-    })
+  const groundwork = createGroundwork({ ...base, enabled })
+  const { bell, beginnings, daemonBeginnings, tailing, events } = groundwork
+  const { ending, credentialEnding, tokenEnding, retiring } = groundwork
   const { transitions, waking } = beginnings
   const people = createPeopleService({ db: database.db })
   const throttles = createThrottles({ database, clock })
   const egress = createEgress(config.egressAllow)
-  const shared = { ...base, events, ending, people, throttles, egress }
+  const shared = { ...base, events, ending, credentialEnding, people, throttles, egress }
 
   const mailModule = createMailModule(shared)
   const { mail } = mailModule.services

@@ -1,5 +1,6 @@
 import type { Actor, Cause, Role, Scope } from '@trellis/contract'
 import { forbidden } from '../platform/fault.ts'
+import type { Tx } from '../schema.ts'
 import { type Power, rolePowers, scopePowers } from './powers.ts'
 
 /** The organization a request acts in. */
@@ -35,6 +36,8 @@ export interface Caller {
   readonly agentName?: string
   /** Set when it is a run that acts: whatever it does tells why. */
   readonly cause?: Cause
+  /** Set when somebody may stop it in the midst of what it does: throws in the transaction of that when they have. */
+  requireGoingOnIn?(tx: Tx): Promise<void>
 }
 
 export const actingOrg = (row: { id: string; slug: string; frozen: number; kind: string }): ActingOrg => ({

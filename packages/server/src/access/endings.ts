@@ -13,6 +13,17 @@ export interface Ending {
   endIn(tx: Tx, author: Author, who: Standing): Promise<void>
 }
 
+/** Whose credentials: of an actor in one organization, or wherever they are a member when none is named. */
+export interface Holder {
+  actorId: string
+  orgId?: string
+}
+
+/** What becomes of the things that were set off with credentials which somebody revokes. */
+export interface CredentialEnding {
+  endIn(tx: Tx, holder: Holder, credentialIds: readonly string[]): Promise<void>
+}
+
 /** All endings as one. */
 export const together = (endings: readonly Ending[]): Ending => ({
   async endIn(tx, author, who) {

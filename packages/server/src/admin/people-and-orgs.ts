@@ -37,10 +37,13 @@ export async function openPeopleAndOrgs({ config, tell }: Pick<Circumstances, 'c
     log: createLog('warn', (lines) => tell(lines.trimEnd())),
     registry: createRegistry(),
   }
-  const { events, ending, doings, retiring } = createGroundwork({ ...ground, enabled: new Set(runtimes) })
+  const { events, ending, doings, retiring, credentialEnding } = createGroundwork({
+    ...ground,
+    enabled: new Set(runtimes),
+  })
   const orgs = createOrgsAdministration({ ...ground, events, ending })
   const people = createPeopleAdministration({ ...ground, orgs, agents: retiring, doings, passwords })
-  const owner = createOwnerAccess({ ...ground, limits: config.limits })
+  const owner = createOwnerAccess({ ...ground, credentialEnding, limits: config.limits })
   const opened = opening.move()
   return { orgs, people, owner, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

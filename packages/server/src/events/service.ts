@@ -16,6 +16,8 @@ export interface Author {
   actor: Actor
   credentialId: string | null
   cause?: Cause
+  /** Throws when they may do nothing any more: then what the event tells of is not to be. */
+  requireGoingOnIn?(tx: Tx): Promise<void>
 }
 
 export interface NewEvent extends Author {
@@ -66,10 +68,11 @@ export interface Appending {
 
 export type EventsService = ReturnType<typeof createEventsService>
 
-export const by = ({ actor, credential, cause }: Caller): Author => ({
+export const by = ({ actor, credential, cause, requireGoingOnIn }: Caller): Author => ({
   actor,
   credentialId: credential.id,
   ...(cause && { cause }),
+  ...(requireGoingOnIn && { requireGoingOnIn }),
 })
 
 export const bySystem: Author = { actor: { kind: 'system', id: 'trellis' }, credentialId: null }
@@ -117,6 +120,8 @@ export function createEventsService({
     /** Adds several events to one log, in their order. */
     async appendAll(tx: Tx, scope: EventScope, events: readonly Omit<NewEvent, 'scope'>[]): Promise<void> {
       if (events.length === 0) return
+      for (const require of new Set(events.map(({ requireGoingOnIn }) => requireGoingOnIn)))
+        await require?.(tx)
       const first = await store.takeSeqs(tx, scope, events.length)
       const ts = clock()
       const rows = events.map((event, i) => rowOf(scope, first + i, ts, event))

@@ -1,3 +1,4 @@
+import type { CredentialEnding } from '../access/endings.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -8,6 +9,7 @@ import { createKeyUsage } from './usage.ts'
 interface KeysNeeds extends Base {
   events: EventsService
   orgs: OrgsService
+  credentialEnding: CredentialEnding
 }
 
 export function createKeysModule(needs: KeysNeeds) {

@@ -1,5 +1,6 @@
 import type { ApiKey, NewApiKey, Scope } from '@trellis/contract'
 import { type Caller, followsPerson, requirePower } from '../access/caller.ts'
+import type { CredentialEnding } from '../access/endings.ts'
 import { outlives, requireEndWithin } from '../access/lifetimes.ts'
 import { type Power, scopePowers } from '../access/powers.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
@@ -16,6 +17,7 @@ interface KeysDeps {
   database: Database
   events: EventsService
   orgs: OrgsService
+  credentialEnding: CredentialEnding
   clock: Clock
   newId: NewId
   limits: { keysPerUser: number }
@@ -33,7 +35,8 @@ const ACCOUNT = 'account'
 export type KeysService = ReturnType<typeof createKeysService>
 
 /** API keys: a person's own, each made in one organization and for that alone, unless it follows its maker. */
-export function createKeysService({ database, events, orgs, clock, newId, limits }: KeysDeps) {
+export function createKeysService(deps: KeysDeps) {
+  const { database, events, orgs, credentialEnding, clock, newId, limits } = deps
   const ownerOf = ({ org, actor }: Caller): store.KeyOwner => ({ orgId: org.id, userId: actor.id })
 
   function requireFuture(expiresAt: number | null | undefined): void {
@@ -63,6 +66,13 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
     return { ...present(key), secret }
   }
 
+  /** Keys of one person. One that follows its maker may have started something in any organization of theirs. */
+  async function revokedIn(tx: Tx, author: Author, userId: string, keys: readonly store.KeyRow[]) {
+    for (const key of keys) await events.append(tx, { ...told(author, key), type: 'key.revoked' })
+    const ids = keys.map(({ id }) => id)
+    await credentialEnding.endIn(tx, { actorId: userId }, ids)
+  }
+
   return {
     createIn,
 
@@ -73,13 +83,12 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
     /** Ends a key of a person, in whichever organization it is. */
     async endIn(tx: Tx, author: Author, userId: string, id: string): Promise<void> {
       const key = await store.deleteKeyOf(tx, userId, id)
-      if (key) await events.append(tx, { ...told(author, key), type: 'key.revoked' })
+      if (key) await revokedIn(tx, author, userId, [key])
     },
 
     /** Ends all keys of a person, in every organization. */
     async endAllIn(tx: Tx, author: Author, userId: string): Promise<void> {
-      for (const key of await store.deleteAllKeysOf(tx, userId))
-        await events.append(tx, { ...told(author, key), type: 'key.revoked' })
+      await revokedIn(tx, author, userId, await store.deleteAllKeysOf(tx, userId))
     },
 
     isKnown: async (secret: string): Promise<boolean> =>
@@ -133,6 +142,8 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
         })
         if (!updated) throw new Fault('KEY_NOT_FOUND', { id })
         await events.append(tx, { ...told(by(caller), updated), type: 'key.updated' })
+        // Whoever disables one stops whoever has it; that it may be enabled again brings nothing back.
+        if (input.enabled === false) await credentialEnding.endIn(tx, { actorId: caller.actor.id }, [id])
         return present(updated)
       })
     },
@@ -143,7 +154,7 @@ export function createKeysService({ database, events, orgs, clock, newId, limits
       return database.transact(async (tx) => {
         const key = await store.deleteKey(tx, ownerOf(caller), id)
         if (!key) throw new Fault('KEY_NOT_FOUND', { id })
-        await events.append(tx, { ...told(by(caller), key), type: 'key.revoked' })
+        await revokedIn(tx, by(caller), key.user_id, [key])
         return { revoked: true }
       })
     },

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CredentialEnding } from '../access/endings.ts'
 import type { KeysService } from '../keys/service.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -14,6 +15,7 @@ import * as store from './store.ts'
 interface FirstOwnerDeps {
   database: Database
   keys: KeysService
+  credentialEnding: CredentialEnding
   clock: Clock
   newId: NewId
   passwords: Passwords
@@ -35,9 +37,9 @@ interface FirstAccess {
  * on, sees to it that a key the operator chose is the owner's.
  */
 export async function ensureOwner(deps: FirstOwnerDeps): Promise<FirstAccess | undefined> {
-  const { database, keys, clock, newId, passwords, dataDir, baseUrl, config } = deps
+  const { database, keys, credentialEnding, clock, newId, passwords, dataDir, baseUrl, config } = deps
   const { owner, limits } = config
-  const access = createOwnerAccess({ database, clock, newId, limits })
+  const access = createOwnerAccess({ database, clock, newId, credentialEnding, limits })
   const keyFile = join(dataDir, 'owner.key')
 
   if (await store.anyUserExists(database.db)) {

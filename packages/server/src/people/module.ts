@@ -1,3 +1,4 @@
+import type { CredentialEnding } from '../access/endings.ts'
 import { bySystem } from '../events/service.ts'
 import type { KeysService } from '../keys/service.ts'
 import type { MailService } from '../mail/service.ts'
@@ -20,6 +21,7 @@ interface PeopleNeeds extends Base {
   orgs: OrgsService
   invitations: InvitationsService
   keys: KeysService
+  credentialEnding: CredentialEnding
   passwords: Passwords
   /** Undefined where no mail can be sent. */
   mail: MailService | undefined

@@ -1,4 +1,5 @@
 import type { NewApiKey } from '@trellis/contract'
+import type { CredentialEnding } from '../access/endings.ts'
 import { bySystem, createEventsService } from '../events/service.ts'
 import { createKeysService } from '../keys/service.ts'
 import { createOrgsService } from '../orgs/service.ts'
@@ -15,6 +16,7 @@ interface OwnerAccessDeps {
   database: Database
   clock: Clock
   newId: NewId
+  credentialEnding: CredentialEnding
   limits: Pick<Config['limits'], 'orgsPerUser' | 'provisionalMs' | 'keysPerUser'>
 }
 
@@ -33,10 +35,11 @@ const SCOPES = ['*', 'account'] as const
  * What the owner of the first start comes in with: a key, and a link for those who lost it. Needs the database and
  * nothing else, so that commands can give both beside a running server.
  */
-export function createOwnerAccess({ database, clock, newId, limits }: OwnerAccessDeps) {
+export function createOwnerAccess(deps: OwnerAccessDeps) {
+  const { database, clock, newId, credentialEnding, limits } = deps
   const events = createEventsService({ database, clock, newId })
   const orgs = createOrgsService({ database, events, clock, newId, limits })
-  const keys = createKeysService({ database, events, orgs, clock, newId, limits })
+  const keys = createKeysService({ database, events, orgs, credentialEnding, clock, newId, limits })
 
   async function getOwner(tx: Tx): Promise<store.OwnerRow> {
     const owner = await store.findOwner(tx)

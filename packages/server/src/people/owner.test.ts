@@ -8,6 +8,7 @@ import { openDatabase } from '../db/database.ts'
 import { firstTeam } from '../db/migrations/0015-first-team.ts'
 import { migrations } from '../db/migrations/index.ts'
 import { newId } from '../platform/ids.ts'
+import { createStartedEnding } from '../runs/ending.ts'
 import type { Database, Schema } from '../schema.ts'
 import { mintSecret } from '../secrets/minting.ts'
 import {
@@ -28,6 +29,7 @@ const ownerAccessOf = (app: TestApp) =>
     database: app.database,
     clock: app.now,
     newId,
+    credentialEnding: createStartedEnding({ database: app.database, clock: app.now, onMarked() {} }),
     limits: { orgsPerUser: 10, provisionalMs: DAY_MS, keysPerUser: 10 },
   })
 

@@ -34,6 +34,9 @@ export function createCancels({ db }: { db: Db }) {
     /** For one that runs in this process; elsewhere it is noticed a little later. */
     cancel,
 
+    /** Looks now, because there may be something to find. */
+    look,
+
     /** Also ended when it is not in these hands any more. */
     watch(id: string, workerId: string): Disposable & { cancelled: AbortSignal } {
       const controller = new AbortController()

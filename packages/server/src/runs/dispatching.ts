@@ -10,6 +10,7 @@ import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
 import type { Database } from '../schema.ts'
 import type { Beginning } from './beginning.ts'
+import { findCredentialOf } from './cancel-store.ts'
 import { asked, causeOf, isEndless, type Origin, originOfChild } from './causes.ts'
 import { MAX_INPUT_BYTES, type QueueRoom } from './queue-room.ts'
 import type { SchemaChecks } from './schema-checks.ts'
@@ -44,7 +45,7 @@ export function createDispatching(deps: DispatchingDeps) {
     caller: Caller,
     repo: RepoRow,
     { extension, input, ref }: Dispatch,
-    { origin, signal }: { origin: Origin; signal: AbortSignal },
+    { origin, credentialId, signal }: { origin: Origin; credentialId: string | null; signal: AbortSignal },
   ): Promise<RunRow> {
     const target = await extensions.findRunnable(repo, { extension, ref }, signal)
     if (switchedOff.has(target.runtime)) throw new Fault('FEATURE_UNAVAILABLE', { feature: target.runtime })
@@ -62,8 +63,10 @@ export function createDispatching(deps: DispatchingDeps) {
       effective: target.effective,
       input: json,
       origin,
+      credentialId,
     }
     return beginning.queue(run, async (tx) => {
+      await caller.requireGoingOnIn?.(tx)
       if ((await queueRoom.findIn(tx, run.repo)) < 1) throw rejected('queue_full')
     })
   }
@@ -92,7 +95,8 @@ export function createDispatching(deps: DispatchingDeps) {
       const repo = await repos.open(caller, name, 'repo:write', (repo) =>
         extensions.findRunnable(repo, { extension, ref }, signal),
       )
-      return { run: await queue(caller, repo, dispatch, { origin: asked, signal }), repo }
+      const asking = { origin: asked, credentialId: caller.credential.id, signal }
+      return { run: await queue(caller, repo, dispatch, asking), repo }
     },
 
     /** `ctx.runs.dispatch`. One too many in a chain is told in the log, as what an event sets off is. */
@@ -107,17 +111,22 @@ export function createDispatching(deps: DispatchingDeps) {
       signal: AbortSignal,
     ): Promise<RunRow> {
       const origin = originOfChild(parent)
-      if (!isEndless(origin, extension)) return queue(caller, repo, { extension, input }, { origin, signal })
-      await database.transact((tx) =>
-        events.append(tx, {
+      if (!isEndless(origin, extension)) {
+        // What revokes that ends all of it.
+        const credentialId = await findCredentialOf(database.db, parent.id)
+        return queue(caller, repo, { extension, input }, { origin, credentialId, signal })
+      }
+      await database.transact(async (tx) => {
+        await caller.requireGoingOnIn?.(tx)
+        await events.append(tx, {
           ...bySystem,
           cause: causeOf(parent),
           scope: repoScope(repo.id),
           type: 'run.rejected',
           subject: extension,
           payload: { extension, reason: 'depth_exceeded' },
-        }),
-      )
+        })
+      })
       throw rejected('depth_exceeded')
     },
   }

@@ -10,6 +10,7 @@ import type { RepoRow, ReposService } from '../repos/service.ts'
 import { type Blank, createBlank } from '../runtime/ctx/blanking.ts'
 import type { Host, Job, Outcome, Runtimes } from '../runtime/runtime.ts'
 import type { Database, Tx } from '../schema.ts'
+import { isGoingOn } from './cancel-store.ts'
 import { InOtherHands } from './cancels.ts'
 import { ancestorsOf } from './causes.ts'
 import type { RunLog, RunLogs } from './logging.ts'
@@ -56,7 +57,11 @@ export function createExecution(deps: ExecutingDeps) {
       if (!repo) return
       // Asked for while it waited.
       if (run.cancel_requested_at !== null) return await end(run, hold, cancelledVerdict, undefined)
-      const granted = await secrets.reveal(repo.id, secretsIn(run))
+      const wanted = secretsIn(run)
+      // What it was given cannot be taken back.
+      if (wanted.length > 0 && !(await isGoingOn(database.db, run.id)))
+        return await end(run, hold, cancelledVerdict, undefined)
+      const granted = await secrets.reveal(repo.id, wanted)
       blank = createBlank(Object.values(granted))
       log = logs.open(run, hold.workerId, blank)
       const outcome = await begin({ run, repo, granted, blank, log, hold, signal })

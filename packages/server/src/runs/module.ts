@@ -22,6 +22,7 @@ import { createBeginning } from './beginning.ts'
 import { createCancels } from './cancels.ts'
 import { createCheckOut } from './checking-out.ts'
 import { createFetching } from './ctx/fetching.ts'
+import { createGoingOn } from './ctx/going-on.ts'
 import { createCtxHosts } from './ctx/host.ts'
 import { eventMethods, recordMethods } from './ctx/others.ts'
 import { repoMethods } from './ctx/repo.ts'
@@ -161,6 +162,7 @@ export function createRunsModule(needs: RunsNeeds) {
       ...fetching.methods,
     },
     journals: createJournals({ database, clock, transitions }),
+    goingOn: createGoingOn(needs),
     complain,
   })
   const logs = createRunLogs({
@@ -242,7 +244,7 @@ export function createRunsModule(needs: RunsNeeds) {
         hints: marked,
         settleMs: 0,
         longestBurstMs: SETTLE_MS,
-        run: createEndMarked({ ...needs, transitions }),
+        run: createEndMarked({ ...needs, transitions, cancels }),
       }),
       hinted({
         name: 'many runs',

@@ -31,6 +31,8 @@ export interface NewRun {
   /** JSON. */
   input: string
   origin: Origin
+  /** What somebody came with who asked for it, or for the run that did; none of what was set off. */
+  credentialId?: string | null
 }
 
 interface Ended extends Omit<store.Ending, 'now' | 'grownBy'> {
@@ -109,8 +111,9 @@ export function createTransitions(deps: {
       const now = clock()
       const rows = runs.map((run) => newRow(run, newId('run'), now) as store.RunRow)
       await store.insertRuns(tx, rows)
-      for (const run of rows) await log.appendAll(tx, runScope(run.id), [tellQueued(run)])
-      await log.appendAll(tx, repoScope(first.repo.id), rows.map(tellQueued))
+      const told = rows.map((row, i) => tellQueued(row, runs[i]?.credentialId))
+      for (const one of told) await log.appendAll(tx, runScope(one.subject), [one])
+      await log.appendAll(tx, repoScope(first.repo.id), told)
       await countQueuedIn(tx, first.repo, rows)
       database.afterCommit(tx, wake)
       return rows
@@ -129,7 +132,7 @@ export function createTransitions(deps: {
       } as const
       const taken: store.RunRow = { ...queued, ...hold, token_id: newId('tok') }
       await store.insertRuns(tx, [taken])
-      const told = [tellQueued(queued), tellStarted(taken)]
+      const told = [tellQueued(queued, run.credentialId), tellStarted(taken)]
       await log.appendAll(tx, runScope(taken.id), told)
       await log.appendAll(tx, repoScope(taken.repo_id), told)
       await countQueuedIn(tx, run.repo, [queued])
@@ -276,8 +279,12 @@ const tell = (run: store.RunRow, type: ServiceEventType, payload: object): Told 
   payload: { extension: run.extension, ...payload },
 })
 
-const tellQueued = (run: store.RunRow): Told =>
-  tell(run, 'run.queued', { trigger: run.trigger_kind, ref: run.ref, commitSha: run.commit_sha })
+const tellQueued = (run: store.RunRow, credentialId: string | null = null) => ({
+  ...tell(run, 'run.queued', { trigger: run.trigger_kind, ref: run.ref, commitSha: run.commit_sha }),
+  subject: run.id,
+  // It has none of its own yet.
+  credentialId,
+})
 
 const tellStarted = (run: store.RunRow): Told => tell(run, 'run.started', { moduleHash: run.module_hash })
 

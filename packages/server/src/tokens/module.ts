@@ -1,3 +1,4 @@
+import type { CredentialEnding } from '../access/endings.ts'
 import type { EventsService } from '../events/service.ts'
 import type { Base, Module } from '../modules.ts'
 import type { OrgsService } from '../orgs/service.ts'
@@ -9,6 +10,7 @@ interface TokensNeeds extends Base {
   events: EventsService
   orgs: OrgsService
   repos: ReposService
+  credentialEnding: CredentialEnding
 }
 
 export function createTokensModule(needs: TokensNeeds) {

@@ -1,5 +1,6 @@
 import type { AccessScope, NewRepoToken, RepoToken, TokenValidation } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
+import type { CredentialEnding } from '../access/endings.ts'
 import { endWithin, requireEndWithin } from '../access/lifetimes.ts'
 import { refPatternProblem } from '../access/ref-patterns.ts'
 import { type Author, by, type EventsService } from '../events/service.ts'
@@ -32,6 +33,7 @@ interface TokensDeps {
   events: EventsService
   orgs: OrgsService
   repos: ReposService
+  credentialEnding: CredentialEnding
   clock: Clock
   newId: NewId
   limits: { tokensPerRepo: number }
@@ -41,7 +43,7 @@ export type TokensService = ReturnType<typeof createTokensService>
 
 /** Tokens for one repository each: read or write, always expiring. */
 export function createTokensService(deps: TokensDeps) {
-  const { database, events, orgs, repos, clock, newId, limits } = deps
+  const { database, events, orgs, repos, credentialEnding, clock, newId, limits } = deps
 
   async function mintIn(
     tx: Tx,
@@ -116,6 +118,7 @@ export function createTokensService(deps: TokensDeps) {
         const token = await store.revokeToken(tx, repo.id, id, clock())
         if (!token) return { revoked: false }
         await events.append(tx, { ...told(by(caller), token), type: 'token.revoked' })
+        await credentialEnding.endIn(tx, { orgId: repo.org_id, actorId: token.actor_id }, [id])
         return { revoked: true }
       })
     },

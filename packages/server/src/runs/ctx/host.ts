@@ -13,6 +13,7 @@ import { causeOf } from '../causes.ts'
 import type { Journals } from '../journal.ts'
 import type { RunRow } from '../store.ts'
 import { isFetchFailed } from './fetching.ts'
+import type { GoingOn } from './going-on.ts'
 import type { CtxMethod, CtxMethods } from './methods.ts'
 
 /**
@@ -34,6 +35,7 @@ interface HostDeps {
   repos: ReposService
   methods: CtxMethods
   journals: Journals
+  goingOn: GoingOn
   complain(message: string, about: { error: unknown; run: string }): void
 }
 
@@ -41,7 +43,7 @@ interface HostDeps {
  * The other side of `ctx`. Whatever a module does to its own side, here each call is asked for what the run was granted,
  * and then goes where the operation of the same name goes, as a caller who may do no more than that.
  */
-export function createCtxHosts({ db, orgs, repos, methods, journals, complain }: HostDeps) {
+export function createCtxHosts({ db, orgs, repos, methods, journals, goingOn, complain }: HostDeps) {
   const here = createPlaces(CALLS)
   const away = createPlaces(CALLS_AWAY)
 
@@ -57,6 +59,7 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
       expiresAt: null,
       onlyRepoId: repo.id,
       cause: causeOf(run),
+      requireGoingOnIn: (tx) => goingOn.requireIn(tx, run.id),
     }
   }
 
@@ -77,6 +80,8 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, complain }:
       const caller = await callerFor(run, repo, method.writes ?? false)
       // Asked here for all, because not each of them writes to the repository itself.
       if (method.writes) repos.requireWritable(caller, repo)
+      // All others are refused in the transaction of what they change.
+      if (method.isAway) await goingOn.require(run.id)
       return await method.perform({ run, repo, caller, args, signal })
     } finally {
       const took = performance.now() - begun
