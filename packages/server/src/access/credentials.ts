@@ -1,6 +1,6 @@
 import type { AccessScope, Role, Scope } from '@trellis/contract'
 import { remembered } from '../db/prepared.ts'
-import type { Db } from '../schema.ts'
+import type { Database, Db, Tx } from '../schema.ts'
 import { type ActingOrg, actingOrg, type Caller } from './caller.ts'
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './powers.ts'
 
@@ -282,6 +282,23 @@ export const anonymousCaller = (id: string, org: ActingOrg): Caller => ({
   // They are known as long as they have repositories; what they make ends with the repository it is for.
   expiresAt: null,
 })
+
+/**
+ * For what goes on after its request: whether the key or token was revoked since that came in. It is not before the
+ * transaction ends, so whoever revokes it finds what was written with it.
+ */
+export async function isUnrevokedIn(
+  tx: Tx,
+  dialect: Database['dialect'],
+  { kind, id }: Caller['credential'],
+): Promise<boolean> {
+  if (kind !== 'key' && kind !== 'token') return true
+  const found =
+    kind === 'key'
+      ? tx.selectFrom('api_keys').select('id').where('id', '=', id).where('enabled', '=', 1)
+      : tx.selectFrom('repo_tokens').select('id').where('id', '=', id).where('revoked_at', 'is', null)
+  return (await (dialect === 'postgres' ? found.forShare() : found).execute()).length > 0
+}
 
 /** What is known of a credential that a request with it need not know: when this one ends, and what it opens. */
 export async function findCredentialFacts(

@@ -1,5 +1,6 @@
 import type { Runtime } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
+import { isUnrevokedIn } from '../access/credentials.ts'
 import { bySystem, type EventsService } from '../events/service.ts'
 import { repoScope } from '../events/types.ts'
 import { CANONICAL_REF } from '../extensions/canonical-ref.ts'
@@ -8,7 +9,7 @@ import type { ExtensionsService } from '../extensions/service.ts'
 import { Fault, forbidden } from '../platform/fault.ts'
 import { placeOwnerOf } from '../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Tx } from '../schema.ts'
 import type { Beginning } from './beginning.ts'
 import { findCredentialOf } from './cancel-store.ts'
 import { asked, causeOf, isEndless, type Origin, originOfChild } from './causes.ts'
@@ -66,9 +67,16 @@ export function createDispatching(deps: DispatchingDeps) {
       credentialId,
     }
     return beginning.queue(run, async (tx) => {
-      await caller.requireGoingOnIn?.(tx)
+      await requireStillIn(tx, caller)
       if ((await queueRoom.findIn(tx, run.repo)) < 1) throw rejected('queue_full')
     })
+  }
+
+  /** It may have taken a while to come here. */
+  async function requireStillIn(tx: Tx, caller: Caller): Promise<void> {
+    if (caller.requireGoingOnIn) return caller.requireGoingOnIn(tx)
+    if (!(await isUnrevokedIn(tx, database.dialect, caller.credential)))
+      throw new Fault('FORBIDDEN', {}, { message: 'The credential of this request has been revoked' })
   }
 
   async function checkedInput(repo: RepoRow, target: Runnable, input: unknown): Promise<string> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
+import { isUnrevokedIn } from '../access/credentials.ts'
 import { filesOf, foundOrg, onEachDatabase, startReceiver, useRuns } from '../testing/index.ts'
 import { requestCancel } from './cancel-store.ts'
 
@@ -144,6 +145,18 @@ onEachDatabase('what somebody started', (create) => {
       release(ours)
       assert.deepEqual(await statusesOf(ours), ['succeeded', 'succeeded'])
     })
+
+  it('does not begin with what was revoked after the request came in', async () => {
+    const { database } = world.app
+    const isGood = (credential: { kind: 'key' | 'token'; id: string }) =>
+      database.transact((tx) => isUnrevokedIn(tx, database.dialect, credential))
+    const key = { kind: 'key', id: (await newKey()).id } as const
+    const token = { kind: 'token', id: (await newToken()).id } as const
+    assert.deepEqual([await isGood(key), await isGood(token)], [true, true])
+    await world.ok('keys/revoke', { id: key.id })
+    await world.ok('tokens/revoke', { name: 'tools', id: token.id })
+    assert.deepEqual([await isGood(key), await isGood(token)], [false, false])
+  })
 
   it('ends while it waits, too', async () => {
     const { id, secret } = await newKey()
