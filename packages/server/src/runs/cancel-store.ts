@@ -100,9 +100,9 @@ const goingOn = (db: Db, { id }: { id: string }) =>
 
 const goingOnNow = prepared(goingOn)
 
-// Only to cancel, to end and to put to sleep is a run changed while it runs. Whoever has it for that is not waited for:
-// they may wait for what this transaction has.
-const goingOnKept = prepared((db: Db, run: { id: string }) => goingOn(db, run).forShare().skipLocked())
+// What a step keeps is counted in the row beside this, and nobody waits for the other. Whoever has the row to ask for its
+// end is not waited for either: they may wait for what this transaction has.
+const goingOnKept = prepared((db: Db, run: { id: string }) => goingOn(db, run).forKeyShare().skipLocked())
 
 /** Whether it runs and nobody wants it to end. */
 export const isGoingOn = async (q: Db, id: string): Promise<boolean> =>

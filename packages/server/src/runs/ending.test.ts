@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { isUnrevokedIn } from '../access/credentials.ts'
+import type { Tx } from '../schema.ts'
 import { filesOf, foundOrg, onEachDatabase, startReceiver, useRuns } from '../testing/index.ts'
-import { requestCancel } from './cancel-store.ts'
+import { keepGoingOn, requestCancel } from './cancel-store.ts'
 
 const gates = new Map<string, PromiseWithResolvers<void>>()
 const gateOf = (name: string) => {
@@ -243,5 +244,22 @@ onEachDatabase('what somebody started', (create) => {
       world.app.database.transact((tx) => requestCancel(tx, id, world.app.now())),
     )
     assert.deepEqual(done, [])
+  })
+
+  it('goes on beside a step of its own that is being counted', async () => {
+    const run = await begin(world.token)
+    const { database } = world.app
+    const [id = ''] = run.ids
+    await database.transact(async (tx) => {
+      await tx
+        .updateTable('runs')
+        .set((eb) => ({ bytes: eb('bytes', '+', 1) }))
+        .where('id', '=', id)
+        .execute()
+      // On SQLite there is one that writes at a time.
+      const another = database.dialect === 'postgres' ? database.db : tx
+      assert.ok(await keepGoingOn(another as Tx, database.dialect, id))
+    })
+    release(run)
   })
 })
