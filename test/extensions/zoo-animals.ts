@@ -69,16 +69,6 @@ export const BOMBS: Cage = {
   },
 }
 
-/** Keeps what the wrapper is handed for the next run, as nobody should be able to. */
-const keepingStubs = `
-  let kept: any
-  const { default: Wrapper } = await import(['.', 'wrapper.js'].join('/'))
-  const { perform } = Wrapper.prototype
-  Wrapper.prototype.perform = function (order: string, call: any, aborted: any) {
-    kept ??= { call: call.dup(), order, run: JSON.parse(order).runId }
-    return perform.call(this, order, call, aborted)
-  }`
-
 export const TALKERS: Cage = {
   never: { does: 'await new Promise(() => {})', error: /can never happen/ },
   rejects: { does: 'Promise.reject(new Error("left alone")); return 1', error: /^Error: left alone$/ },
@@ -129,15 +119,11 @@ export const TALKERS: Cage = {
         try { refused[name] = 'DONE ' + await fn() } catch { refused[name] = 'refused' }
       }
       await attempt('fetch', () => fetch('http://169.254.169.254/'))
-      await attempt('socket', async () => (await import(['cloudflare', 'sockets'].join(':'))).connect('127.0.0.1:22').opened)
-      await attempt('files', () => import(['node', 'fs'].join(':')))
       await attempt('code', () => ctx.run.constructor.constructor('return 1')())
       await attempt('frozen', () => { 'use strict'; ctx.repo = 1 })
-      const { env } = await import(['cloudflare', 'workers'].join(':'))
-      return { refused: Object.values(refused), env: Object.keys(env), has: Object.keys(ctx) }`,
+      return { refused: Object.values(refused), has: Object.keys(ctx) }`,
     output: {
-      refused: Array.from({ length: 5 }, () => 'refused'),
-      env: [],
+      refused: Array.from({ length: 3 }, () => 'refused'),
       has: ['run', 'log', 'signal'],
     },
   },
@@ -154,17 +140,6 @@ export const CLIMBERS = {
       const answers: any = {}
       for (const url of input.urls) answers[url] = await ctx.step.do(url, () => tried(url))
       return answers`,
-  },
-  'uses-kept-stubs': {
-    capabilities: ['repo:read'],
-    above: keepingStubs,
-    does: `
-      if (!kept) return { is: 'first' }
-      const ask = async (text: string) => { try { return JSON.parse(await kept.call(text)).error?.code } catch (e: any) { return e.message } }
-      const asked = []
-      for (const method of ['repo.tags', 'repo.commit', 'step.begin', '__proto__', 'constructor', 'fetch'])
-        asked.push(await ask(JSON.stringify([method, []])))
-      return { is: kept.run === ctx.run.id ? 'its own' : 'kept', asked }`,
   },
   'looks-at-others': {
     runtime: 'workflow',

@@ -98,14 +98,6 @@ describe('a zoo of hostile extensions', () => {
       const tried = await run('looks-at-others', { oid: other.oid, row: `rec_${'0'.repeat(26)}` })
       assert.deepEqual(tried, [...Array(3).fill('GIT_OBJECT_NOT_FOUND'), 'RECORD_NOT_FOUND', 'BAD_REQUEST'])
 
-      const turns: { is: string; asked?: unknown[] }[] = []
-      while (turns.at(-1)?.is !== 'kept' && turns.length < 20)
-        turns.push((await run('uses-kept-stubs')) as (typeof turns)[0])
-      const askedBy = (whose: string) => turns.find(({ is }) => is === whose)?.asked
-      assert.deepEqual(askedBy('its own'), [null, ...Array(5).fill('FORBIDDEN')])
-      for (const answer of askedBy('kept') ?? ['none'])
-        assert.match(String(answer), /different request|disposed|has ended/)
-
       const flood = await keeper.ended(await keeper.dispatch('floods-records'))
       assert.match(flood.error ?? '', animals.LATE)
 

@@ -144,6 +144,31 @@ describe('a module that means harm', () => {
     assert.deepEqual(asked, [])
   })
 
+  it('keeps for its next run what its wrapper was handed, and is told that it has ended', async () => {
+    const asked: string[] = []
+    const code = `
+      const { default: W } = await import('./wrapper.js')
+      const { perform } = W.prototype
+      let kept
+      W.prototype.perform = function (order, call, aborted) {
+        if (kept) kept.runs++
+        kept ??= { call: call.dup(), runs: 0 }
+        return perform.call(this, order, call, aborted)
+      }
+      export default async () => {
+        if (!kept?.runs) return 'first'
+        return await kept.call('["repo.tags",[]]').then(() => 'DONE', (e) => e.message)
+      }`
+    const call = async (method: string) => {
+      asked.push(method)
+    }
+    let told = 'first'
+    for (let turn = 0; told === 'first' && turn < 20; turn++)
+      told = String(await output(code, { capabilities: ['repo:read'], call }))
+    assert.match(told, /different request|disposed|has ended/)
+    assert.deepEqual(asked, [])
+  })
+
   it('keeps what it was handed, and leaves work behind, for nothing', async () => {
     const asked: string[] = []
     const call = async (method: string) => {
