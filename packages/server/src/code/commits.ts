@@ -17,6 +17,7 @@ import { ObjectTooLarge } from '../git/objects/reader.ts'
 import { type EditOptions, EditTooLarge, InvalidTree } from '../git/objects/tree-editor.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { Fault, invalid } from '../platform/fault.ts'
+import { largerWork } from '../platform/larger-work.ts'
 import { isOutage } from '../platform/outages.ts'
 import { createPauses } from '../platform/pauses.ts'
 import type { RepoRow, ReposService } from '../repos/service.ts'
@@ -100,11 +101,13 @@ export function createCommitsService(deps: CommitsDeps) {
 
   /** Makes new objects durable. What goes wrong with the disk here has changed nothing anybody sees. */
   async function keep(repo: RepoRow, ref: RefName, pack: PackBytes): Promise<PackInfo> {
-    return packs.add(pack).catch((cause: unknown) => {
+    const kept = await packs.add(pack).catch((cause: unknown) => {
       throw isOutage(cause)
         ? cause
         : new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
+    await largerWork.take()
+    return kept
   }
 
   /** Makes the commit that was asked for, of what is there; git is asked only about submodules. */

@@ -2,7 +2,6 @@
 
 import { createPlaces } from '../platform/places.ts'
 import { type Room, requireRoom } from '../platform/room.ts'
-import { TurnShare } from '../platform/turn-share.ts'
 import { type OwnedRepo, placeOwnerOf } from '../repos/place-owner.ts'
 
 export type Makers = ReturnType<typeof createMakers>
@@ -16,13 +15,9 @@ const MAX_WAITING = 1_000
 /** Those that turn out to take much memory, some hundred megabytes, have places of their own. */
 const HEAVY = { size: 4, perOwner: 2, maxWaiting: 32 }
 
-/** How long they may take of one turn of the event loop, where many bring a few objects each. */
-const SHARE_MS = 0.5
-
 export function createMakers(room: Room) {
   const places = createPlaces({ size: AT_ONCE, perOwner: AT_ONCE_PER_ORG, maxWaiting: MAX_WAITING })
   const heavyPlaces = createPlaces(HEAVY)
-  const share = new TurnShare(SHARE_MS, () => places.running + places.depth)
 
   return {
     /**
@@ -39,8 +34,6 @@ export function createMakers(room: Room) {
       const owner = placeOwnerOf(repo)
       let place = await places.acquire(owner, signal)
       try {
-        await share.take()
-        signal.throwIfAborted()
         return await work(async () => {
           // Whoever waits for a place of the few must not keep one of the many.
           place.release()

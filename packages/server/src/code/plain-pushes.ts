@@ -5,6 +5,7 @@ import { formatPack } from '../git/objects/pack-writer.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
 import { readPlainPush } from '../git/packs/plain-push.ts'
 import type { Push, PushCommand } from '../git/protocol/push-request.ts'
+import { largerWork } from '../platform/larger-work.ts'
 import { isOutage } from '../platform/outages.ts'
 import type { RepoRow } from '../repos/service.ts'
 import type { RefChange } from './landing.ts'
@@ -65,6 +66,7 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
       if (!found || found.bytes.pack.length > bounds.maxBytes) return undefined
       const { facts, bytes } = found
       const pack = await packs.add(bytes)
+      await largerWork.take()
       const changeOf = (move: Move): RefChange[] => {
         const { ref, before, after } = move
         return ref ? [{ ref, before, after, peeled: null, type: 'commit', facts: facts.get(move) }] : []

@@ -3,6 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { Call } from '../../operations/handlers.ts'
 import type { Operation } from '../../operations/implement.ts'
 import { Fault, forbidden } from '../../platform/fault.ts'
+import { largerWork } from '../../platform/larger-work.ts'
 import type { Database } from '../../schema.ts'
 import type { Admission } from '../entry/admission.ts'
 import { limitedAddress } from '../entry/client-address.ts'
@@ -53,6 +54,7 @@ export function createApi(deps: ApiDeps): Door['handle'] {
       throw wrongMethod('POST')
     }
     exchange.route = operation.path
+    if (isLarger(operation)) await largerWork.take()
 
     const { admission: admitted, ignoresCredential } = operation.meta
     if (ignoresCredential) admission.countStranger(exchange)
@@ -88,6 +90,9 @@ export function createApi(deps: ApiDeps): Door['handle'] {
     sendJson(exchange, 200, output, cookie ? { ...headers, ...cookie } : headers)
   }
 }
+
+/** Whatever is done with objects. */
+const isLarger = ({ path }: Operation): boolean => path.startsWith('/git/')
 
 const isReading = ({ meta }: Operation): boolean => meta.needs?.endsWith(':read') ?? false
 

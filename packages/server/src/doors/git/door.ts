@@ -9,6 +9,7 @@ import { type ProtocolVersion, parseProtocolVersion, type Service } from '../../
 import { errorPacket, ProtocolError } from '../../git/protocol/pkt-line.ts'
 import { MAX_UPLOAD_BYTES } from '../../git/protocol/upload-request.ts'
 import { Fault } from '../../platform/fault.ts'
+import { largerWork } from '../../platform/larger-work.ts'
 import { inTerminalWords } from '../../platform/terminal-words.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
 import type { Database } from '../../schema.ts'
@@ -92,6 +93,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     }
     const cross = cors.headers(exchange)
     if (cross && cors.preflight(exchange, cross, 'GET, POST')) return
+    if (action === 'git-receive-pack') await largerWork.take()
     const caller = await admission.admit(exchange, { basic: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
     if (isForLfs(exchange)) throw noLfs()

@@ -3,6 +3,7 @@ import { actingOrg, type Caller } from '../../access/caller.ts'
 import type { Hold } from '../../background/leased.ts'
 import type { OrgsService } from '../../orgs/service.ts'
 import { Fault, forbidden, invalid } from '../../platform/fault.ts'
+import { largerWork } from '../../platform/larger-work.ts'
 import { createPlaces, NoPlace } from '../../platform/places.ts'
 import { placeOwnerOf } from '../../repos/place-owner.ts'
 import type { RepoRow, ReposService } from '../../repos/service.ts'
@@ -75,6 +76,7 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, goingOn, co
     const repo = await repos.find(run.repo_id)
     if (!repo) throw new Fault('REPO_NOT_FOUND', { name: '' })
     const place = await (method.isAway ? away : here).acquire(placeOwnerOf(repo), signal)
+    if (!method.isAway) await largerWork.take()
     const begun = performance.now()
     try {
       const caller = await callerFor(run, repo, method.writes ?? false)

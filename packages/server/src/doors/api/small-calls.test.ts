@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { largerWork } from '../../platform/larger-work.ts'
+import { createSqlite, useApp } from '../../testing/index.ts'
+import { countTurns } from '../../testing/turns.ts'
+
+/** Work that is always due, more of it than goes into a turn. */
+function crowd(): Disposable {
+  let isOver = false
+  async function member(): Promise<void> {
+    while (!isOver) {
+      await largerWork.take()
+      for (const until = performance.now() + 1; performance.now() < until; );
+    }
+  }
+  for (let i = 0; i < 8; i++) void member()
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true
+    },
+  }
+}
+
+describe('beside a crowd of larger work', () => {
+  const app = useApp(createSqlite)
+  const call = (path: string, input: object) => app.call(path, input, { token: app.ownerKey })
+
+  it('a call for objects waits for its turn, and a small one does not', async () => {
+    const changes = [{ op: 'put', path: 'a.txt', content: 'a\n' }]
+    await call('repos/create', { name: 'demo' })
+    await call('git/commits/create', { name: 'demo', branch: 'main', message: 'Begin', changes })
+    const turnsOf = async (path: string): Promise<number> => {
+      await call(path, { name: 'demo' })
+      using turns = countTurns()
+      const { status } = await call(path, { name: 'demo' })
+      assert.equal(status, 200)
+      return turns.count
+    }
+    using _ = crowd()
+    const [small, larger] = [await turnsOf('repos/get'), await turnsOf('git/trees/get')]
+    assert.ok(larger > small, `${larger} turns for objects, ${small} for a small call`)
+  })
+})
