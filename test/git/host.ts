@@ -1,7 +1,7 @@
 // A whole Trellis in this process, and what can be seen of it from behind.
 
 import assert from 'node:assert/strict'
-import { cp, readdir } from 'node:fs/promises'
+import { cp, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type CallOptions,
@@ -172,11 +172,23 @@ export async function unexpectedErrors(url: string): Promise<number> {
   return Number(/^trellis_unexpected_errors_total (\d+)/m.exec(text)?.[1] ?? Number.NaN)
 }
 
-/** The files of all packs below a data directory. */
-export async function packFiles(dataDir: string): Promise<string[]> {
-  const names = await readdir(join(dataDir, 'packs'), { recursive: true }).catch(() => [])
-  return names.filter((name) => name.endsWith('.pack'))
+/** The files of all packs below a data directory, without those that wait for a pack to come. */
+export async function storedFiles(dataDir: string): Promise<string[]> {
+  const packs = join(dataDir, 'packs')
+  const names = await readdir(packs, { recursive: true }).catch(() => [])
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(packs, name)).then(
+        (found) => (found.isFile() ? found.size : 0),
+        () => 0,
+      ),
+    ),
+  )
+  return names.filter((_, i) => sizes[i] !== 0)
 }
+
+export const packFiles = async (dataDir: string): Promise<string[]> =>
+  (await storedFiles(dataDir)).filter((name) => name.endsWith('.pack'))
 
 /** Waits until something holds; a test that waits in vain says for what. */
 export async function until(

@@ -8,7 +8,7 @@ import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createSqlite } from '@trellis/server/testing'
-import { FLUSH, type Host, pkt, pushBody, until, useHost } from './harness.ts'
+import { FLUSH, type Host, pkt, pushBody, storedFiles, until, useHost } from './harness.ts'
 
 let head: string
 const host = useHost(createSqlite, {}, async (host) => {
@@ -72,14 +72,11 @@ const fetchBody = (want: string, ...more: string[]) =>
   ])
 
 describe('a small push', () => {
-  const storedFiles = async () =>
-    (await readdir(join(host.app.data, 'packs'), { recursive: true })).filter((file) => file.includes('.'))
-
   /** How the files end that a push adds to the stored packs. */
   async function addedBy(push: () => Promise<unknown>): Promise<string[]> {
-    const before = new Set(await storedFiles())
+    const before = new Set(await storedFiles(host.app.data))
     await push()
-    const added = (await storedFiles()).filter((file) => !before.has(file))
+    const added = (await storedFiles(host.app.data)).filter((file) => !before.has(file))
     return added.map((file) => file.slice(file.lastIndexOf('.'))).toSorted()
   }
 

@@ -4,7 +4,6 @@ import { periodic } from '../background/periodic.ts'
 import type { EventsService } from '../events/service.ts'
 import { createCloneCache } from '../git/clones/cache.ts'
 import { createLocalPackStore } from '../git/packs/pack-store.ts'
-import { createSpareFiles } from '../git/packs/spare-files.ts'
 import { createStoredObjects } from '../git/packs/stored-objects.ts'
 import { createWorkingDirectories } from '../git/packs/working-directory.ts'
 import { createGit } from '../git/process/command.ts'
@@ -85,8 +84,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const launchers = createLaunchers({ directory: join(scratch.path, 'launchers') })
   const slowPool = createPlaces({ size: SLOW_PROCESSES })
   const git = createGit({ pool, slowPool, launchers })
-  const spares = createSpareFiles(join(scratch.path, 'spare'))
-  const packs = createLocalPackStore(dataDir, { clock: needs.clock, spares })
+  const packs = createLocalPackStore(dataDir, { clock: needs.clock, keepsSpares: true })
   const objects = createStoredObjects({ store: packs, maxBytes: config.git.objectMemoryBytes })
   watchObjects(registry, objects)
   const directories = createWorkingDirectories()
@@ -256,7 +254,7 @@ export async function createCodeModule(needs: CodeNeeds) {
       }),
     ],
     async close() {
-      await spares.close()
+      await packs.close()
       objects.close()
       cache.close()
       launchers.close()

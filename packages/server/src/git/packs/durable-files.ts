@@ -1,47 +1,40 @@
 // Files that are written once and must be there after a power cut. What a file system does for one sync it does for all
 // that are asked for at the same time, so nothing here is synced one after the other.
 
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
-interface NewFile {
-  path: string
-  bytes: Uint8Array
-}
+/** Each write is synced when it is done. */
+const NEW_AND_SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC
 
-interface Making {
-  /** Makes a file whose writes are synced when they are done. */
-  openNew(path: string): Promise<FileHandle>
-  /** Makes durable that files are in the folder. */
-  syncFolder(): Promise<void>
-  modified?: Date | undefined
-}
+/**
+ * Files are closed by threads, and to wake one takes longer than what it does then: while somebody waits for what comes
+ * next, this can wait, and then be done for several.
+ */
+const CLOSED_AFTER_MS = 20
 
-/** Writes files that are not there yet into one folder. When it fails some may be there; nothing is written any more then. */
-export async function writeDurably(
-  files: readonly NewFile[],
-  { openNew, syncFolder, modified }: Making,
+/** A file that nobody but the server may read, and nobody write any more once it is closed. */
+export const openNew = (path: string): Promise<FileHandle> => open(path, NEW_AND_SYNCED, 0o400)
+
+/** In as few writes as it takes, which is mostly one. They are on the disk then. */
+export async function writeWhole(
+  handle: FileHandle,
+  bytes: Uint8Array,
+  { modified }: { modified: Date | undefined },
 ): Promise<void> {
-  const opened = new Map<NewFile, FileHandle>()
-  try {
-    await allDone(files.map(async (file) => void opened.set(file, await openNew(file.path))))
-    const writing = Array.from(opened, async ([{ bytes }, handle]) => {
-      await writeWhole(handle, bytes)
-      if (modified) await handle.utimes(modified, modified)
-    })
-    await allDone([...writing, syncFolder()])
-  } finally {
-    for (const handle of opened.values()) closeSynced(handle)
-  }
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
+  if (modified) await handle.utimes(modified, modified)
 }
 
-/** In as few writes as it takes, which is mostly one. */
-async function writeWhole(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
-}
+let toClose: FileHandle[] = []
 
 /** Nobody waits for it: what has been synced is there, whatever becomes of the descriptor. */
-function closeSynced(handle: FileHandle): void {
-  handle.close().catch(ignore)
+export function closeSynced(handle: FileHandle): void {
+  if (toClose.push(handle) > 1) return
+  setTimeout(() => {
+    for (const synced of toClose) synced.close().catch(ignore)
+    toClose = []
+  }, CLOSED_AFTER_MS)
 }
 
 /** Makes what is in a folder durable, as far as it is the folder that says so. */
@@ -57,7 +50,7 @@ export async function syncPath(path: string): Promise<void> {
 const ignore = () => undefined
 
 /** Like Promise.all, but a failure is thrown only when all have ended. */
-async function allDone(work: readonly Promise<void>[]): Promise<void> {
+export async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(work)
   await Promise.all(work)
 }

@@ -19,10 +19,10 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomHex } from '../../platform/randomness.ts'
 import { createSharedRuns } from '../../platform/shared-runs.ts'
 import type { MadePack, PackBytes } from '../objects/pack-writer.ts'
-import { syncPath, writeDurably } from './durable-files.ts'
+import { syncPath } from './durable-files.ts'
 import { createFreshPacks, type FreshPack } from './fresh-packs.ts'
+import { createNewPacks } from './new-packs.ts'
 import { isIntact, type Reading } from './pack-check.ts'
-import { openNew, type SpareFiles } from './spare-files.ts'
 
 export interface PackInfo {
   packId: string
@@ -56,6 +56,7 @@ export interface PackStore {
   linkInto(packId: string, packDir: string): Promise<void>
   /** Opens the pack to read some of it. Throws PackMissing when it is not stored. */
   openPack(packId: string): Promise<OpenPack>
+  close(): Promise<void>
 }
 
 /** What is open can be read, even when it is removed. */
@@ -93,14 +94,14 @@ const isRequired = (part: string) => part === 'pack' || part === 'idx'
 interface LocalPackStoreOptions {
   /** Their age goes by the same clock as that of their rows. */
   clock?: Clock
-  /** Where files for new packs come from; without it they are made when they are needed. */
-  spares?: SpareFiles
+  /** Whether files for new packs are made before they are needed. */
+  keepsSpares?: boolean
 }
 
 /** Keeps packs in files below `root`. */
 export function createLocalPackStore(
   root: string,
-  { clock = systemClock, spares }: LocalPackStoreOptions = {},
+  { clock = systemClock, keepsSpares = false }: LocalPackStoreOptions = {},
 ): PackStore {
   const packs = resolve(root, 'packs')
   const durableFolders = new Map<string, Promise<void>>()
@@ -134,6 +135,9 @@ export function createLocalPackStore(
     return made
   }
 
+  const places = { newPackId, fileOf, folderOf, makeFolder, syncFolder }
+  const newPacks = createNewPacks(places, { remove, clock, keepsSpares })
+
   async function adopt(objectsDir: string): Promise<PackInfo> {
     const source = await findOnlyPack(join(objectsDir, 'pack'))
     const packId = newPackId()
@@ -157,29 +161,9 @@ export function createLocalPackStore(
   }
 
   async function add(added: PackBytes | MadePack): Promise<PackInfo> {
-    const { pack, idx, objects } = added
-    const packId = newPackId()
-    const folder = folderOf(packId)
-    await makeFolder(folder)
-    try {
-      // Nobody lists it yet, so neither has to be there before the other.
-      await writeDurably(
-        [
-          { path: fileOf(packId, 'pack'), bytes: pack },
-          { path: fileOf(packId, 'idx'), bytes: idx },
-        ],
-        {
-          openNew: spares?.open ?? openNew,
-          syncFolder: () => syncFolder(folder),
-          modified: clock === systemClock ? undefined : new Date(clock()),
-        },
-      )
-    } catch (error) {
-      await remove(packId)
-      throw error
-    }
+    const packId = await newPacks.write(added)
     if ('entries' in added) fresh.keep(packId, added)
-    return { packId, bytes: pack.length + idx.length, objects }
+    return { packId, bytes: added.pack.length + added.idx.length, objects: added.objects }
   }
 
   async function remove(packId: string): Promise<void> {
@@ -284,7 +268,8 @@ export function createLocalPackStore(
     }
   }
 
-  return { adopt, add, remove, list, listIds, filesOf, examine, linkInto, openPack }
+  const { close } = newPacks
+  return { adopt, add, remove, list, listIds, filesOf, examine, linkInto, openPack, close }
 }
 
 const isPackId = (text: string) => /^[0-9a-f]{40}$/.test(text)
