@@ -25,13 +25,18 @@ const SECRET_FIELDS = /pass|secret|token|cookie|authorization/i
 export const redact = (text: string): string =>
   text.replace(SECRETS, (_all, prefix = '', scheme = '', user = '') => `${prefix}${scheme}${user}[redacted]`)
 
-/** One JSON object a line. Lines are gathered and written together at the end of the turn of the event loop. */
+/** To write them takes as long as a small request does, and whoever has their answer may be asking again. */
+const HELD_MS = 10
+
+/** One JSON object a line. Lines are gathered and written together; what is wrong comes out with the turn of the event loop. */
 export function createLog(level: LogLevel, write: (lines: string) => void): Log {
   let held = ''
+  let timer: NodeJS.Timeout | undefined
 
   const flush = () => {
     const lines = held
     held = ''
+    clearTimeout(timer)
     if (lines) write(lines)
   }
 
@@ -40,7 +45,8 @@ export function createLog(level: LogLevel, write: (lines: string) => void): Log 
     return (message: string, fields: LogFields = {}) => {
       let line = `{"time":"${isoTime(Date.now())}","level":"${name}","message":${JSON.stringify(message)}`
       for (const key in fields) line += `,"${key}":${readable(key, fields[key])}`
-      if (!held) setImmediate(flush)
+      if (severity[name] > severity.info) setImmediate(flush)
+      else if (!held) timer = setTimeout(flush, HELD_MS)
       held += `${redact(line)}}\n`
     }
   }
