@@ -128,6 +128,7 @@ function arrange(v: Values) {
       retentionMs: v.TRELLIS_RUN_RETENTION_DAYS * 86_400_000,
       perOrg: v.TRELLIS_ORG_MAX_RUNNING,
       queuedPerOrg: v.TRELLIS_ORG_MAX_QUEUED,
+      unendedPerOrg: v.TRELLIS_ORG_MAX_UNENDED,
       keptBytesPerOrg: v.TRELLIS_ORG_MAX_RUN_BYTES,
     },
     sandbox: {

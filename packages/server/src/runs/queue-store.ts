@@ -293,6 +293,27 @@ const ofAllLanes = prepared((db: Db, { orgId }: { orgId: string }) =>
   db.selectFrom('run_queues').select(['ready', 'kept_bytes']).where('org_id', '=', orgId),
 )
 
+interface Unended {
+  orgId: string
+  upTo: number
+}
+
+const unended = prepared((db: Db, { orgId, upTo }: Unended) => {
+  const some = db
+    .selectFrom('runs')
+    .select('actor_id')
+    .where('org_id', '=', orgId)
+    .where('ended_at', 'is', null)
+    .limit(upTo)
+  return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number | string>().as('count'))
+})
+
+/** How many have not ended; where there are more, so many as are asked for. */
+export async function countUnended(q: Db, asked: Unended): Promise<number> {
+  const [found] = await unended(q, asked)
+  return Number(found?.count ?? 0)
+}
+
 /** In all lanes together: how many may be taken, and what is kept. */
 export async function countInAll(q: Db, orgId: string): Promise<{ ready: number; keptBytes: number }> {
   const rows = await ofAllLanes(q, { orgId })

@@ -55,6 +55,7 @@ export function presentLimits({ connections, runs, sandbox, bounds, ...limits }:
       runsAtOnce: runs.perOrg,
       sandboxesAtOnce: sandbox.perOrg,
       runsQueued: runs.queuedPerOrg,
+      runsUnended: runs.unendedPerOrg,
       runBytes: runs.keptBytesPerOrg,
       daemons: limits.daemonsPerOrg,
     },

@@ -93,6 +93,11 @@ export const extensionSettings = {
     '1000',
     wholeNumber(1, 100_000),
   ),
+  TRELLIS_ORG_MAX_UNENDED: defaulted(
+    'Runs of an organization that have not ended: those that wait, run or sleep; a tenth of it of one that nobody has claimed. Beyond it, runs are rejected.',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
   TRELLIS_ORG_MAX_RUN_BYTES: defaulted(
     'What is kept of the runs of an organization: what they were given and gave, their steps and their logs; a tenth of it of one that nobody has claimed. Beyond it, the oldest that ended are removed; where those that have not ended keep more, runs are rejected and workflows fail at their next step.',
     String(GB),
