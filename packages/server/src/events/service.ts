@@ -1,12 +1,13 @@
 import type { Actor, Cause, NumberedEvent } from '@trellis/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import { numberCursor, pageFrom } from '../platform/cursors.ts'
+import { numberCursor } from '../platform/cursors.ts'
 import { invalid } from '../platform/fault.ts'
 import type { NewId } from '../platform/ids.ts'
 import type { Database, Tx } from '../schema.ts'
 import { countEvents } from './counting.ts'
-import { numbered, present } from './presenting.ts'
+import { readPage } from './pages.ts'
+import { numbered } from './presenting.ts'
 import { readSome } from './reading.ts'
 import * as store from './store.ts'
 import type { EmittedType, EventScope, ServiceEventType } from './types.ts'
@@ -133,17 +134,17 @@ export function createEventsService({
     },
 
     async list({ scope, types, since, order, cursor, limit }: EventPage) {
-      const last = numberCursor.decode(cursor)
-      const rows = await store.listEvents(database.db, {
+      const seen = numberCursor.decode(cursor)
+      const { events, isMore } = await readPage(database.db, {
         scope,
         order,
-        above: Math.max(since ?? 0, order === 'oldest' ? (last ?? 0) : 0),
-        ...(order === 'newest' && last !== undefined && { below: last }),
+        above: Math.max(since ?? 0, order === 'oldest' ? (seen ?? 0) : 0),
+        ...(order === 'newest' && seen !== undefined && { below: seen }),
         ...(types && { types }),
-        limit: limit + 1,
+        limit,
       })
-      const { items, nextCursor } = pageFrom(rows, limit, (row) => numberCursor.encode(row.seq))
-      return { items: items.map(present), nextCursor }
+      const last = events.at(-1)
+      return { items: events, nextCursor: isMore && last ? numberCursor.encode(last.seq) : null }
     },
 
     /** In whole hours or days of UTC, the first with `from` in it. */

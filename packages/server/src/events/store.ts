@@ -65,7 +65,7 @@ export async function takeFirstSeq(tx: Tx, scope: string): Promise<number> {
 
 export const insertEvents = preparedInsert<Schema, 'events'>('events')
 
-interface EventRange {
+export interface EventRange {
   scope: string
   order: 'oldest' | 'newest'
   /** Exclusive bounds. */
