@@ -36,7 +36,7 @@ interface RunFilter {
 const LOOKED_AT = 5_000
 const LOOKED_AT_ONCE = 500
 /** What the runs of one page may take together. */
-const PAGE_BYTES = 4 * 1024 * 1024
+const PAGE_BYTES = 1024 * 1024
 
 const LAST: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
 
