@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RecordRow } from '@trellis/contract'
 import { Fault } from '../platform/fault.ts'
 import type { Database } from '../schema.ts'
@@ -220,7 +220,7 @@ onEachDatabase('promotions of records', (create) => {
     })
     const began = app.now()
     const prepared = await migrations.prepare(repo, [next])
-    await setImmediate()
+    while (!log.includes('"done":25')) await sleep(1)
     const lines = log
       .trim()
       .split('\n')
@@ -279,9 +279,9 @@ onEachDatabase('promotions of records', (create) => {
       }
     })()
     const prepared = await migrations.prepare(repo, [next])
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
     await app.database.transact((tx) => migrations.flipIn(tx, repo, prepared))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
     isOver = true
     await writer
     const rows = await list(name)
