@@ -1,6 +1,7 @@
 // Packs that come from memory, into files of their own.
 
-import { fstatSync } from 'node:fs'
+import { fstatSync, statSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
 import { allDone, closeSynced, openNew, writeWhole } from './durable-files.ts'
@@ -81,6 +82,18 @@ export function createNewPacks(
     }
   }
 
+  /**
+   * Whether the files are still what they were made as. They have lain there for a while, and whoever has moved a folder,
+   * cleared it or put it back from a copy may have left us with others than those the names lead to.
+   */
+  function areOurs({ packId, pack, idx }: NewPack, bytes: PackBytes): boolean {
+    const isOurs = (part: 'pack' | 'idx', { fd }: FileHandle) => {
+      const [named, written] = [statSync(fileOf(packId, part), { throwIfNoEntry: false }), fstatSync(fd)]
+      return named?.ino === written.ino && named.dev === written.dev && written.size === bytes[part].length
+    }
+    return isOurs('pack', pack) && isOurs('idx', idx)
+  }
+
   /** Undefined where there is none. */
   async function writeSpare(bytes: PackBytes): Promise<string | undefined> {
     const spare = spares?.take()
@@ -89,11 +102,12 @@ export function createNewPacks(
     if (
       await finish(
         spare,
-        written.then(() => areThere(spare)),
+        written.then(() => areOurs(spare, bytes)),
       )
     )
       return spare.packId
-    await remove(spare.packId)
+    // Whatever has its name now, nobody lists it.
+    await remove(spare.packId).catch(() => {})
     return undefined
   }
 
@@ -112,6 +126,3 @@ export function createNewPacks(
     },
   }
 }
-
-/** Whether the files are where they were made: somebody may have cleared the folder. */
-const areThere = ({ pack, idx }: NewPack): boolean => [pack, idx].every(({ fd }) => fstatSync(fd).nlink > 0)

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLocalPackStore, type PackInfo, type PackStore } from './pack-store.ts'
@@ -74,16 +87,52 @@ test('many at once have files each, whether some were made before or not', async
   assert.equal(new Set(packs.map(({ packId }) => packId)).size, texts.length)
 })
 
-for (const [what, part] of [
-  ['what was made for it', /./],
-  ['the file for its objects', /pack$/],
-  ['the file for its index', /idx$/],
-] as const)
-  test(`a pack is stored when somebody has removed ${what}`, async () => {
-    await add('first')
-    for (const path of await filled()) if (part.test(path)) rmSync(path)
-    for (let i = 0; i < KEPT; i++) requireStored((await add(`later-${i}`)).packId, `later-${i}`)
-  })
+/** What somebody may do to files that wait for a pack. */
+const meddling: Record<string, (path: string) => void> = {
+  'removed what was made for it': (path) => rmSync(path),
+  'removed the file for its objects': (path) => path.endsWith('.pack') && rmSync(path),
+  'removed the file for its index': (path) => path.endsWith('.idx') && rmSync(path),
+  'given its files other names': (path) => renameSync(path, `${path}.old`),
+  'removed its files, which have other names too': (path) => {
+    linkSync(path, `${path}.old`)
+    rmSync(path)
+  },
+  'put copies in the place of its files': (path) => {
+    renameSync(path, `${path}.old`)
+    copyFileSync(`${path}.old`, path)
+  },
+  'put folders in the place of its files': (path) => {
+    rmSync(path)
+    mkdirSync(path)
+  },
+  'written into its files': (path) => {
+    chmodSync(path, 0o600)
+    writeFileSync(path, 'x'.repeat(8_000))
+    chmodSync(path, 0o400)
+  },
+}
+
+async function requireStoredAfter(meddle: (files: readonly string[]) => void): Promise<void> {
+  await add('first')
+  const made = await filled()
+  // They are there a moment before they count.
+  await sleep(20)
+  meddle(made)
+  for (let i = 0; i < KEPT; i++) requireStored((await add(`later-${i}`)).packId, `later-${i}`)
+}
+
+for (const [what, meddle] of Object.entries(meddling))
+  test(`a pack is stored when somebody has ${what}`, () =>
+    requireStoredAfter((files) => {
+      for (const path of files) meddle(path)
+    }))
+
+test('a pack is stored when somebody has moved its folder away and put a copy there', () =>
+  requireStoredAfter((files) => {
+    const folder = dirname(files[0] as string)
+    renameSync(folder, join(root, 'aside'))
+    cpSync(join(root, 'aside'), folder, { recursive: true })
+  }))
 
 test('files are of no use any more long before a sweep takes them for leftovers', async () => {
   await add('first')
