@@ -106,7 +106,7 @@ export function createCommitsService(deps: CommitsDeps) {
         ? cause
         : new Fault('GIT_REMOTE_WRITE_FAILED', { name: repo.name, ref }, { cause })
     })
-    await largerWork.take()
+    await largerWork.take(repo.org_id)
     return kept
   }
 

@@ -66,7 +66,7 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
       if (!found || found.bytes.pack.length > bounds.maxBytes) return undefined
       const { facts, bytes } = found
       const pack = await packs.add(bytes)
-      await largerWork.take()
+      await largerWork.take(repo.org_id)
       const changeOf = (move: Move): RefChange[] => {
         const { ref, before, after } = move
         return ref ? [{ ref, before, after, peeled: null, type: 'commit', facts: facts.get(move) }] : []

@@ -60,6 +60,27 @@ it('lets in a part of very many, however short its share is', async () => {
   assert.ok(new Set(turns).size < 40)
 })
 
+it('lets in no more of very many than a turn may take', async () => {
+  const share = new TurnShare(0)
+  await share.take()
+  const turns = await turnsOf(share, 160, () => blockFor(1))
+  // An eighth would be twenty.
+  for (const turn of turns) assert.ok(turns.filter((other) => other === turn).length <= 9)
+})
+
+it('lets in one owner after the other, however many of one wait', async () => {
+  const share = new TurnShare(0)
+  await share.take()
+  const order: string[] = []
+  const wait = async (owner: string) => {
+    await share.take(owner)
+    order.push(owner)
+  }
+  await Promise.all([...Array(20).fill('many'), 'few', 'few', 'one'].map(wait))
+  assert.deepEqual(order.slice(0, 6), ['many', 'few', 'one', 'many', 'few', 'many'])
+  assert.equal(order.length, 23)
+})
+
 it('has its whole share again when it has rested', async () => {
   const share = new TurnShare(0)
   assert.equal(share.take(), undefined)

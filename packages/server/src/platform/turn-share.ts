@@ -1,5 +1,32 @@
 /** Nobody waits for many more turns than this, also where one share is not enough for all that comes. */
 const TURNS = 8
+/** However much that is: everything else waits for it. */
+const LONGEST_MS = 8
+
+/** Those who wait, one owner after the other, so that one with many does not delay one with few. */
+class Line {
+  /** Whose turn it is comes first. */
+  readonly #owners = new Map<string, (() => void)[]>()
+  length = 0
+
+  push(owner: string, letIn: () => void): void {
+    const own = this.#owners.get(owner)
+    if (own) own.push(letIn)
+    else this.#owners.set(owner, [letIn])
+    this.length++
+  }
+
+  shift(): (() => void) | undefined {
+    const [next] = this.#owners
+    if (!next) return undefined
+    const [owner, waiting] = next
+    this.#owners.delete(owner)
+    const letIn = waiting.shift()
+    if (waiting.length > 0) this.#owners.set(owner, waiting)
+    this.length--
+    return letIn
+  }
+}
 
 /**
  * For work that comes by the dozen and takes but a moment each time: it goes on for its share of a turn of the event loop,
@@ -9,10 +36,10 @@ const TURNS = 8
 export class TurnShare {
   readonly #shareMs: number
   readonly #countWaiting: () => number
-  readonly #waiting: (() => void)[] = []
-  /** When the share of this turn ends; undefined while nobody has taken of it. */
-  #endsAt: number | undefined
-  /** How many are let in with this turn, however long it takes. */
+  readonly #waiting = new Line()
+  /** When it was first taken of in this turn. */
+  #since: number | undefined
+  /** How many are let in with this turn, also beyond its share. */
   #due = 0
 
   /** Those who wait may do so elsewhere, and come here one by one. */
@@ -21,25 +48,25 @@ export class TurnShare {
     this.#countWaiting = countWaiting ?? (() => this.#waiting.length)
   }
 
-  /** Undefined where there is nothing to wait for. */
-  take(): Promise<void> | undefined {
-    if (this.#endsAt === undefined) this.#begin()
-    else if (this.#waiting.length > 0 || !this.#hasRoom(this.#endsAt))
-      return new Promise((resolve) => this.#waiting.push(resolve))
+  /** Undefined where there is nothing to wait for. Of several owners each has its turn. */
+  take(owner = ''): Promise<void> | undefined {
+    if (this.#since === undefined) this.#begin()
+    else if (this.#waiting.length > 0 || !this.#hasRoom(this.#since))
+      return new Promise((resolve) => this.#waiting.push(owner, resolve))
     this.#due--
     return undefined
   }
 
-  #hasRoom(endsAt: number): boolean {
-    return this.#due > 0 || performance.now() < endsAt
+  #hasRoom(since: number): boolean {
+    const taken = performance.now() - since
+    return taken < this.#shareMs || (this.#due > 0 && taken < LONGEST_MS)
   }
 
   #begin(): void {
-    const endsAt = performance.now() + this.#shareMs
-    this.#endsAt = endsAt
+    this.#since = performance.now()
     this.#due = Math.ceil(this.#countWaiting() / TURNS)
     setImmediate(() => {
-      this.#endsAt = undefined
+      this.#since = undefined
       if (this.#waiting.length === 0) return
       this.#begin()
       this.#letIn()
@@ -52,7 +79,7 @@ export class TurnShare {
     // Once it has done what it does without waiting for anything but promises.
     queueMicrotask(() =>
       process.nextTick(() => {
-        if (this.#waiting.length > 0 && this.#hasRoom(this.#endsAt ?? 0)) this.#letIn()
+        if (this.#waiting.length > 0 && this.#hasRoom(this.#since ?? 0)) this.#letIn()
       }),
     )
   }

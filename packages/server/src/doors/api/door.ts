@@ -54,7 +54,6 @@ export function createApi(deps: ApiDeps): Door['handle'] {
       throw wrongMethod('POST')
     }
     exchange.route = operation.path
-    if (isLarger(operation)) await largerWork.take()
 
     const { admission: admitted, ignoresCredential } = operation.meta
     if (ignoresCredential) admission.countStranger(exchange)
@@ -68,6 +67,7 @@ export function createApi(deps: ApiDeps): Door['handle'] {
           return undefined
         })
     if (!visitor && !refusal && admitted !== 'anyone') throw new Fault('UNAUTHENTICATED', {})
+    if (isLarger(operation)) await largerWork.take(visitor?.org.id)
     const limit = bodyLimits[operation.meta.body]
     using room = largeBodies.expect(exchange, visitor, limit)
     const input = operation.parseInput(await readJson(request, limit, room))

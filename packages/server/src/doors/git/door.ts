@@ -93,7 +93,6 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     }
     const cross = cors.headers(exchange)
     if (cross && cors.preflight(exchange, cross, 'GET, POST')) return
-    if (action === 'git-receive-pack') await largerWork.take()
     const caller = await admission.admit(exchange, { basic: true })
     if (!caller) throw new Fault('UNAUTHENTICATED', {})
     if (isForLfs(exchange)) throw noLfs()
@@ -108,6 +107,7 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const power = service === 'git-receive-pack' ? 'repo:write' : 'repo:read'
     const { repo, inside } = await repos.openAt(caller, { orgSlug, name }, power)
     if (!isAdvertisement) requireType(exchange, `application/x-${service}-request`)
+    if (action === 'git-receive-pack') await largerWork.take(repo.org_id)
 
     // Clients follow where they begin, and go on with the new address. Whoever does not is served here all the same.
     const isMoved = repo.name !== name || inside.org.slug !== orgSlug

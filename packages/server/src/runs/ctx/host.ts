@@ -76,7 +76,7 @@ export function createCtxHosts({ db, orgs, repos, methods, journals, goingOn, co
     const repo = await repos.find(run.repo_id)
     if (!repo) throw new Fault('REPO_NOT_FOUND', { name: '' })
     const place = await (method.isAway ? away : here).acquire(placeOwnerOf(repo), signal)
-    if (!method.isAway) await largerWork.take()
+    if (!method.isAway) await largerWork.take(repo.org_id)
     const begun = performance.now()
     try {
       const caller = await callerFor(run, repo, method.writes ?? false)
