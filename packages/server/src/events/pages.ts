@@ -1,13 +1,11 @@
 import type { NumberedEvent } from '@trellis/contract'
 import { createPauses } from '../platform/pauses.ts'
 import type { Db } from '../schema.ts'
-import { present } from './presenting.ts'
+import { present, ROW_BYTES } from './presenting.ts'
 import * as store from './store.ts'
 
 /** What the events of a page may take together, the first in any case: all of it goes out as one JSON text. */
 const PAGE_BYTES = 1024 * 1024
-/** What an event takes beside its payload. */
-const ROW_BYTES = 1_024
 /** Read at once as long as it is not known that they are small; that is what most are. */
 const FEW = 20
 const SMALL_BYTES = 4 * 1024

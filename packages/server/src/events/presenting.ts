@@ -1,6 +1,9 @@
 import type { Cause, NumberedEvent } from '@trellis/contract'
 import type { EventRow } from './store.ts'
 
+/** What an event takes beside its payload. */
+export const ROW_BYTES = 1_024
+
 /** An event as it was written, as everybody sees it. */
 export const present = (row: EventRow): NumberedEvent =>
   numbered(

@@ -1,6 +1,6 @@
 import type { NumberedEvent } from '@trellis/contract'
 import type { Db } from '../schema.ts'
-import { present } from './presenting.ts'
+import { present, ROW_BYTES } from './presenting.ts'
 import * as store from './store.ts'
 import { compileTypes } from './subscriptions.ts'
 import type { EventScope } from './types.ts'
@@ -26,8 +26,6 @@ interface Found {
 
 /** Where types are not all known by name, so many events are looked at. */
 const LOOKED_AT = 1_000
-/** What an event takes beside its payload. */
-const ROW_BYTES = 1_024
 
 /** The first events of some types from a place on. However long the log is, little of it is looked at. */
 export async function readSome(q: Db, wanted: Wanted): Promise<Found> {

@@ -98,14 +98,8 @@ export function createNewPacks(
   async function writeSpare(bytes: PackBytes): Promise<string | undefined> {
     const spare = spares?.take()
     if (!spare) return undefined
-    const written = allDone(writeInto(spare, bytes))
-    if (
-      await finish(
-        spare,
-        written.then(() => areOurs(spare, bytes)),
-      )
-    )
-      return spare.packId
+    const writing = allDone(writeInto(spare, bytes)).then(() => areOurs(spare, bytes))
+    if (await finish(spare, writing)) return spare.packId
     // Whatever has its name now, nobody lists it.
     await remove(spare.packId).catch(() => {})
     return undefined
