@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { parseWhileOpen } from './parsing.ts'
 import { createPipelines } from './pipelines.ts'
 
 describe('requests that are sent before the last is answered', () => {
@@ -10,7 +11,9 @@ describe('requests that are sent before the last is answered', () => {
   let underWay = 0
   let most = 0
   let begun = 0
-  const server = createServer((request, response) =>
+  let seen = 0
+  const server = createServer((request, response) => {
+    seen++
     pipelines.inTurn(request, response, async () => {
       begun++
       most = Math.max(most, ++underWay)
@@ -19,14 +22,16 @@ describe('requests that are sent before the last is answered', () => {
       underWay--
       if (request.url === '/last') response.setHeader('connection', 'close')
       response.end(`${request.method} ${request.url};`)
-    }),
-  )
+    })
+  })
+  server.on('connection', parseWhileOpen)
   before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
   after(() => server.close())
 
   async function send(text: string): Promise<string> {
     begun = 0
     most = 0
+    seen = 0
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     let heard = ''
     socket.on('error', () => undefined).on('data', (data) => (heard += data))
@@ -69,5 +74,18 @@ describe('requests that are sent before the last is answered', () => {
     const answers = await send(get('/slow').repeat(5_000))
     assert.ok(answers.split(';').length < 20, answers)
     assert.ok(begun < 20, `${begun}`)
+  })
+
+  it('are not even looked at after that', async () => {
+    await send(get('/slow').repeat(2_000))
+    assert.ok(seen > 100 && seen < 150, `${seen}`)
+  })
+
+  it('may be few on a connection while many wait on others, and as many as before afterwards', async () => {
+    const forty = `${get('/slow').repeat(40)}${get('/last')}`
+    const all = await Promise.all(Array.from({ length: 100 }, () => send(forty)))
+    const whole = all.filter((answers) => answers.endsWith('/last;')).length
+    assert.ok(whole >= 20 && whole < 100, `${whole}`)
+    assert.match(await send(forty), /last;$/)
   })
 })

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net'
 
 /** More than any client sends that waits for answers. */
 const MAX_WAITING = 100
+/** On all connections; beyond it a connection may have only a few. */
+const MANY_WAITING = 1_000
+const FEW_WAITING = 8
 /** Of all their bodies, which are in memory: as much as one that counts as small. */
 const MAX_WAITING_BYTES = 256 * 1024
 /** Of a body whose size is not known, so much is read before somebody wants it. */
@@ -21,22 +24,36 @@ export function createPipelines() {
   /** The answer that is to be the last on a connection, as far as is known. */
   const lastOn = new WeakMap<Socket, ServerResponse>()
   const waitingOn = new WeakMap<Socket, Waiting>()
+  let inAll = 0
+
+  function waitingFirst(socket: Socket): Waiting {
+    const waiting = { count: 0, bytes: 0 }
+    waitingOn.set(socket, waiting)
+    socket.once('close', () => {
+      inAll -= waiting.count
+      waiting.count = 0
+    })
+    return waiting
+  }
 
   function wait(request: IncomingMessage, before: ServerResponse, begin: () => void): void {
     const { socket } = request
     const bytes = bytesOf(request)
-    const waiting = waitingOn.get(socket) ?? { count: 0, bytes: 0 }
-    waitingOn.set(socket, waiting)
+    const waiting = waitingOn.get(socket) ?? waitingFirst(socket)
     waiting.count++
     waiting.bytes += bytes
-    if (waiting.count > MAX_WAITING || waiting.bytes > MAX_WAITING_BYTES) {
+    inAll++
+    const most = inAll > MANY_WAITING ? FEW_WAITING : MAX_WAITING
+    if (waiting.count > most || waiting.bytes > MAX_WAITING_BYTES) {
       socket.destroy()
       return
     }
     const go = () => {
+      if (socket.destroyed) return
+      inAll--
       waiting.count--
       waiting.bytes -= bytes
-      if (!socket.destroyed && !socket.writableEnded) begin()
+      if (!socket.writableEnded) begin()
     }
     // Not before others have had their turn.
     before.once('close', () => setImmediate(go))

@@ -7,6 +7,7 @@ import { ClientGone, isWhole } from './body.ts'
 import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
 import { isForeseen, Refusal } from './failure.ts'
+import { parseWhileOpen } from './parsing.ts'
 import { createPipelines } from './pipelines.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { createUntakenAnswers } from './untaken.ts'
@@ -108,6 +109,7 @@ export function serve(
 
   const take = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal) =>
     pipelines.inTurn(request, response, () => void handle(exchangeOf(request, response), refusal))
+  server.on('connection', parseWhileOpen)
   server.on('request', (request, response) => take(request, response))
   server.on('checkExpectation', (request, response: ServerResponse) =>
     take(
