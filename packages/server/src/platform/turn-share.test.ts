@@ -87,3 +87,10 @@ it('has its whole share again when it has rested', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(share.take(), undefined)
 })
+
+it('lets in no more than its share is good for while turns are kept short', async () => {
+  const share = new TurnShare(0)
+  await share.take()
+  const turns = turnsOf(share, 81, () => share.keepShort())
+  assert.equal(new Set(await turns).size, 81)
+})

@@ -41,6 +41,7 @@ export class TurnShare {
   #since: number | undefined
   /** How many are let in with this turn, also beyond its share. */
   #due = 0
+  #isShort = false
 
   /** Those who wait may do so elsewhere, and come here one by one. */
   constructor(shareMs: number, countWaiting?: () => number) {
@@ -57,6 +58,12 @@ export class TurnShare {
     return undefined
   }
 
+  /** Ends this turn with its share, and the next one too. */
+  keepShort(): void {
+    this.#due = 0
+    this.#isShort = true
+  }
+
   #hasRoom(since: number): boolean {
     const taken = performance.now() - since
     return taken < this.#shareMs || (this.#due > 0 && taken < LONGEST_MS)
@@ -64,7 +71,8 @@ export class TurnShare {
 
   #begin(): void {
     this.#since = performance.now()
-    this.#due = Math.ceil(this.#countWaiting() / TURNS)
+    this.#due = this.#isShort ? 0 : Math.ceil(this.#countWaiting() / TURNS)
+    this.#isShort = false
     setImmediate(() => {
       this.#since = undefined
       if (this.#waiting.length === 0) return

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { largerWork } from '../../platform/larger-work.ts'
 import { StartError } from '../../platform/start-error.ts'
 import { GatheringMessage } from './incoming.ts'
 
@@ -20,6 +21,8 @@ export function openListener(host: string, port: number): Promise<Server> {
     // Without one the answer is ours to give.
     requireHostHeader: false,
   })
+  // Of those who wait to be connected one is let in each turn.
+  server.on('connection', () => largerWork.keepShort())
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => reject(inWords(error) ?? error)
     server.once('error', refuse)
