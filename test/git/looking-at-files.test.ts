@@ -130,6 +130,20 @@ describe('git/files', () => {
   })
   const find = (input: object = {}) => host.ok('git/files', { name, ...input })
 
+  it('tells all who ask at once, though the first of them leaves', async () => {
+    const leaving = new AbortController()
+    const left = fetch(`${host.app.url}/api/v1/git/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${host.owner.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name, ref: 'wide' }),
+      signal: leaving.signal,
+    })
+    const others = Promise.all(Array.from({ length: 20 }, () => find({ ref: 'wide' })))
+    setTimeout(() => leaving.abort(), 20)
+    await left.catch((error) => assert.equal(error.name, 'AbortError'))
+    for (const { total } of await others) assert.equal(total, 3000)
+  })
+
   it('lists all paths, page by page, of few files and of many', async () => {
     for (const ref of ['main', 'wide']) {
       const wanted = (await client.run('-c', 'core.quotePath=false', 'ls-tree', '-r', '--name-only', ref))

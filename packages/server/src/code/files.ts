@@ -25,16 +25,37 @@ export function createFilesService({ repos, repositories, revisions }: BrowsingD
     weightOf: ({ bytes }) => bytes,
   })
 
+  /** Lists that are being made: whoever wants one of them waits until it is kept. */
+  const underWay = new Map<string, Promise<FileList>>()
+
   async function filesOf(repo: RepoRow, tree: Oid, signal: AbortSignal): Promise<FileList> {
     const key = `${directoryName(repo)} ${tree}`
-    const known = kept.get(repo.org_id, key)
-    if (known) return known.list
-    const list =
+    for (;;) {
+      signal.throwIfAborted()
+      const known = kept.get(repo.org_id, key)
+      if (known) return known.list
+      const other = underWay.get(key)
+      if (!other) break
+      // It may end because the one it is made for has left, or be too large to be kept.
+      await other.catch(() => undefined)
+    }
+    const made = makeList(repo, tree, signal)
+    underWay.set(key, made)
+    try {
+      const list = await made
+      const bytes = list.paths.reduce((sum, path) => sum + path.length + PATH_BYTES, PATH_BYTES)
+      kept.set(repo.org_id, key, { list, bytes })
+      return list
+    } finally {
+      underWay.delete(key)
+    }
+  }
+
+  async function makeList(repo: RepoRow, tree: Oid, signal: AbortSignal): Promise<FileList> {
+    return (
       (await repositories.withObjects(repo, signal, (objects) => findFiles(objects, tree, signal))) ??
       (await repositories.withGit(repo, signal, (opened) => listFiles(opened, tree)))
-    const bytes = list.paths.reduce((sum, path) => sum + path.length + PATH_BYTES, PATH_BYTES)
-    kept.set(repo.org_id, key, { list, bytes })
-    return list
+    )
   }
 
   return {
