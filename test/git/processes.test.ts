@@ -8,7 +8,7 @@ import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createSqlite } from '@trellis/server/testing'
-import { FLUSH, type Host, pkt, pushBody, storedFiles, until, useHost } from './harness.ts'
+import { FLUSH, type Host, pkt, post, pushBody, storedFiles, until, useHost } from './harness.ts'
 
 let head: string
 const host = useHost(createSqlite, {}, async (host) => {
@@ -97,6 +97,35 @@ describe('a small push', () => {
     const clone = await host.clone('small')
     await clone.run('fsck', '--strict')
     assert.equal(await clone.rev('HEAD'), await client.rev('main'))
+  })
+
+  it('that turns out not to be plain leaves no more than git takes in, and nothing when it is refused', async () => {
+    const url = await host.repo('doubtful')
+    const client = host.client()
+    await client.run('init', '-q')
+    const before = await client.commit({ 'a.txt': 'one\n' })
+    await client.run('push', '-q', url, 'main')
+    const push = async (after: string, objects: readonly string[]) => {
+      const { stdout: pack } = await client.feedRaw(objects.join('\n'), 'pack-objects', '--stdout', '-q')
+      const body = pushBody([{ ref: 'refs/heads/main', before, after }], pack)
+      const answer = await post(host, 'doubtful', 'git-receive-pack', body)
+      return answer.body.toString()
+    }
+    const commitOf = async (entries: string) => {
+      const tree = (await client.feed(entries, 'mktree', '--missing')).trim()
+      return { tree, commit: (await client.run('commit-tree', '-p', before, '-m', 'x', tree)).trim() }
+    }
+    const known = (await client.rev(`${before}:a.txt`)).trim()
+    const lacking = await commitOf(`100644 blob ${'d'.repeat(40)}\ta.txt\n`)
+    const refused = addedBy(async () =>
+      assert.match(await push(lacking.commit, [lacking.commit, lacking.tree]), /ng refs\/heads\/main/),
+    )
+    assert.deepEqual(await refused, [])
+    const again = await commitOf(`100644 blob ${known}\tb.txt\n`)
+    const taken = addedBy(async () =>
+      assert.match(await push(again.commit, [again.commit, again.tree, known]), /ok refs\/heads\/main/),
+    )
+    assert.deepEqual(await taken, ['.idx', '.pack', '.rev'])
   })
 })
 

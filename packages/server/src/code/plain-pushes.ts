@@ -3,7 +3,7 @@
 import type { Oid } from '../git/names.ts'
 import { formatPack } from '../git/objects/pack-writer.ts'
 import type { PackInfo, PackStore } from '../git/packs/pack-store.ts'
-import { readPlainPush } from '../git/packs/plain-push.ts'
+import { describePlainPush, readPlainPack } from '../git/packs/plain-push.ts'
 import type { Push, PushCommand } from '../git/protocol/push-request.ts'
 import { largerWork } from '../platform/larger-work.ts'
 import { isOutage } from '../platform/outages.ts'
@@ -30,11 +30,6 @@ interface Bounds {
   signal: AbortSignal
 }
 
-interface Reading extends Bounds {
-  /** The tip of the default branch. */
-  base: Oid | null
-}
-
 interface PlainPushesDeps {
   repositories: Repositories
   makers: Makers
@@ -42,18 +37,43 @@ interface PlainPushesDeps {
 }
 
 export function createPlainPushes({ repositories, makers, packs }: PlainPushesDeps) {
-  /** What is brought, understood and packed as it will be stored; undefined where git has to look at it. */
-  async function read(repo: RepoRow, moves: readonly Move[], { base, inMemory, signal }: Reading) {
-    const asked = { updates: moves, base, signal }
-    const found = await repositories
-      .withObjects(repo, signal, (stored) => readPlainPush(Buffer.concat(inMemory), stored, asked))
+  /**
+   * What is brought, understood, and on its way into the store: that begins before all is known of it, since it takes as
+   * long as to find out the rest, and mostly all is well. Undefined where git has to look at it.
+   */
+  async function take(
+    repo: RepoRow,
+    moves: readonly Move[],
+    { base, inMemory, maxBytes, signal }: Bounds & { base: Oid | null },
+  ) {
+    return repositories
+      .withObjects(repo, signal, async (stored) => {
+        const brought = await readPlainPack(Buffer.concat(inMemory), stored)
+        const bytes = brought && (await formatPack(brought.objects))
+        if (!bytes || bytes.pack.length > maxBytes) return undefined
+        const storing = packs.add(bytes)
+        const describing = describePlainPush(brought, stored, { updates: moves, base, signal })
+        const described = await describing.catch(async (error: unknown) => {
+          await discard(storing)
+          throw error
+        })
+        if (described) return { storing, facts: described.facts }
+        await discard(storing)
+        return undefined
+      })
       .catch((error: unknown) => {
         if (signal.aborted || isOutage(error)) throw error
         // Git knows better what is wrong with it.
         return undefined
       })
-    return found && { facts: found.described.facts, bytes: await formatPack(found.objects) }
   }
+
+  /** What could not be stored has left nothing behind, and why it could not matters to nobody. */
+  const discard = (storing: Promise<PackInfo>): Promise<void> =>
+    storing.then(
+      ({ packId }) => packs.remove(packId),
+      () => undefined,
+    )
 
   return {
     /** Undefined where git has to look at it. Throws OutOfSpace. */
@@ -61,11 +81,10 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
       const { headOid: base, refs } = await repositories.refList(repo)
       const moves = movesToDescribe(repo, push.commands, (name) => refs.find(name)?.oid)
       if (moves.length < push.commands.length) return undefined
-      const reading = { base, ...bounds }
-      const found = await makers.make(repo, bounds.signal, () => read(repo, moves, reading))
-      if (!found || found.bytes.pack.length > bounds.maxBytes) return undefined
-      const { facts, bytes } = found
-      const pack = await packs.add(bytes)
+      const found = await makers.make(repo, bounds.signal, () => take(repo, moves, { base, ...bounds }))
+      if (!found) return undefined
+      const { facts, storing } = found
+      const pack = await storing
       await largerWork.take(repo.org_id)
       const changeOf = (move: Move): RefChange[] => {
         const { ref, before, after } = move

@@ -139,12 +139,15 @@ export function createPushService(deps: PushDeps) {
   }
 
   return {
-    /** Answers a POST to git-receive-pack: progress through `write` while it works, and gives the report. */
+    /**
+     * Answers a POST to git-receive-pack: progress through `write` while it works, and gives the report. The body may be
+     * there as a whole already.
+     */
     async receivePack(
       caller: Caller,
       repo: RepoRow,
       body: Bytes,
-      { signal, write }: { signal: AbortSignal; write(chunk: Buffer): void },
+      { isWhole, signal, write }: { isWhole: boolean; signal: AbortSignal; write(chunk: Buffer): void },
     ): Promise<Buffer> {
       const push = await readPush(body)
       // A client that only tries whether it may push.
@@ -157,7 +160,7 @@ export function createPushService(deps: PushDeps) {
       let seen = repo
       const examineWith = async (pack: WholePack | undefined) => {
         // The pack may have been long on its way; what is examined is what is there now.
-        seen = (await repos.find(repo.id)) ?? repo
+        if (!isWhole) seen = (await repos.find(repo.id)) ?? repo
         const { inMemory } = pack ?? {}
         const plain = inMemory && (await plainPushes.examine(seen, push, { inMemory, maxBytes, signal }))
         if (plain) return plain

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Caller } from '../../access/caller.ts'
@@ -178,7 +178,9 @@ export function createGitDoor(deps: GitDoorDeps): Door['handle'] {
     const { response } = exchange
     const body = whole ? arrived(whole) : bodyOf(exchange)
     const write = (chunk: Buffer) => void (chunk.length > 0 && response.write(chunk))
-    response.end(await pushes.receivePack(caller, repo, body, { signal, write }))
+    const isWhole = whole !== undefined
+    const report = await pushes.receivePack(caller, repo, body, { isWhole, signal, write })
+    endWith(response, report)
   }
 }
 
@@ -275,7 +277,11 @@ async function answer(
   }
   const body = first.value ?? Buffer.alloc(0)
   response.writeHead(200, { ...headers, 'content-length': body.length })
-  // As text it goes out together with the headers.
+  endWith(response, body)
+}
+
+/** As text what is small goes out together with the headers. */
+function endWith(response: ServerResponse, body: Buffer): void {
   if (body.length <= SMALL_ANSWER) response.end(body.toString('latin1'), 'latin1')
   else response.end(body)
 }

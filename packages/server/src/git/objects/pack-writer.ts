@@ -103,7 +103,7 @@ async function formatEntries(objects: readonly NewObject[]) {
   const summing = createHash('sha1').update(header)
   for (const { oid, type, content } of objects) {
     const head = entryHeader(type, content.length)
-    const data = await compress(content)
+    const data = await compress(type, content)
     let crc = crc32(head)
     summing.update(head)
     for (const slice of slicesOf(data)) {
@@ -121,17 +121,18 @@ async function formatEntries(objects: readonly NewObject[]) {
 }
 
 /** Small contents here and now, since handing them to a thread takes longer; large ones without blocking. */
-async function compress(content: Uint8Array): Promise<Buffer> {
-  if (content.length <= STORED_BYTES) return storeAsIs(content)
+async function compress(type: ObjectType, content: Uint8Array): Promise<Buffer> {
+  if (content.length <= STORED_BYTES[type]) return storeAsIs(content)
   if (content.length >= 32 * 1024) return compressInThread(content)
   return deflateSync(content, content.length <= SMALL_BYTES ? SMALL : {})
 }
 
 /**
  * To compress a commit or a small folder takes fifteen times as long as to write it down as it is, and would save some
- * hundred bytes of a file that takes a block of the disk however short it is.
+ * hundred bytes of a file that takes a block of the disk however short it is. Most of a folder is ids, which hardly get
+ * shorter.
  */
-const STORED_BYTES = 512
+const STORED_BYTES: Record<ObjectType, number> = { commit: 512, tree: 2048, blob: 512, tag: 512 }
 /** To set up what a large content needs takes longer than to compress a small one; the outcome is the same. */
 const SMALL_BYTES = 4096
 const SMALL = { windowBits: 12, memLevel: 4 }

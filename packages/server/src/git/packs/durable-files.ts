@@ -1,8 +1,11 @@
 // Files that are written once and must be there after a power cut. What a file system does for one sync it does for all
 // that are asked for at the same time, so nothing here is synced one after the other.
 
-import { constants } from 'node:fs'
+import { constants, write } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const writeInThread = promisify(write)
 
 /** Each write is synced when it is done. */
 const NEW_AND_SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC
@@ -22,7 +25,7 @@ export async function writeWhole(
   bytes: Uint8Array,
   { modified }: { modified: Date | undefined },
 ): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
+  for (let at = 0; at < bytes.length; ) at += (await writeInThread(handle.fd, bytes, at)).bytesWritten
   if (modified) await handle.utimes(modified, modified)
 }
 

@@ -1,11 +1,10 @@
 // Packs that come from memory, into files of their own.
 
 import { fstatSync, statSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
 import { allDone, closeSynced, openNew, writeWhole } from './durable-files.ts'
-import { createSparePacks, type NewPack } from './spare-packs.ts'
+import { createSparePacks, type NewPack, type SparePack } from './spare-packs.ts'
 
 interface Places {
   newPackId(): string
@@ -45,10 +44,13 @@ export function createNewPacks(
     return { packId, pack, idx }
   }
 
-  async function make(count: number): Promise<NewPack[]> {
-    const made: NewPack[] = []
+  async function make(count: number): Promise<SparePack[]> {
+    const made: SparePack[] = []
     try {
-      for (let i = 0; i < count; i++) made.push(await open())
+      for (let i = 0; i < count; i++) {
+        const opened = await open()
+        made.push({ ...opened, made: { pack: fstatSync(opened.pack.fd), idx: fstatSync(opened.idx.fd) } })
+      }
       const at = modified()
       if (at) await Promise.all(made.flatMap(({ pack, idx }) => [pack.utimes(at, at), idx.utimes(at, at)]))
       for (const folder of new Set(made.map(({ packId }) => folderOf(packId)))) await syncFolder(folder)
@@ -86,12 +88,13 @@ export function createNewPacks(
    * Whether the files are still what they were made as. They have lain there for a while, and whoever has moved a folder,
    * cleared it or put it back from a copy may have left us with others than those the names lead to.
    */
-  function areOurs({ packId, pack, idx }: NewPack, bytes: PackBytes): boolean {
-    const isOurs = (part: 'pack' | 'idx', { fd }: FileHandle) => {
-      const [named, written] = [statSync(fileOf(packId, part), { throwIfNoEntry: false }), fstatSync(fd)]
-      return named?.ino === written.ino && named.dev === written.dev && written.size === bytes[part].length
+  function areOurs({ packId, made }: SparePack, bytes: PackBytes): boolean {
+    const isOurs = (part: 'pack' | 'idx') => {
+      const named = statSync(fileOf(packId, part), { throwIfNoEntry: false })
+      const { ino, dev } = made[part]
+      return named?.ino === ino && named.dev === dev && named.size === bytes[part].length
     }
-    return isOurs('pack', pack) && isOurs('idx', idx)
+    return isOurs('pack') && isOurs('idx')
   }
 
   /** Undefined where there is none. */

@@ -11,7 +11,7 @@ import { createObjectSet, formatPack } from '../objects/pack-writer.ts'
 import { gatherFacts } from '../objects/push-facts.ts'
 import { type ObjectReader, withObjects } from '../objects/reader.ts'
 import { findBrokenTips, ingestPack, PackRejected, withQuarantine } from './intake.ts'
-import { readPlainPush } from './plain-push.ts'
+import { describePlainPush, readPlainPack } from './plain-push.ts'
 
 let server: TestRepo
 /** Where the branch is. */
@@ -49,7 +49,19 @@ const gitTakes = (pack: Buffer, after: Oid) =>
     throw error
   })
 
-const readHere = (pack: Buffer, update: { before: Oid | null; after: Oid }, base: Oid | null = tip) =>
+type Move = { before: Oid | null; after: Oid }
+
+async function readPlainPush(
+  bytes: Buffer,
+  stored: ObjectReader,
+  asked: { updates: Move[]; base: Oid | null },
+) {
+  const pack = await readPlainPack(bytes, stored)
+  const described = pack && (await describePlainPush(pack, stored, asked))
+  return described && { objects: pack.objects, described }
+}
+
+const readHere = (pack: Buffer, update: Move, base: Oid | null = tip) =>
   withObjects(server.repo, (stored) => readPlainPush(pack, stored, { updates: [update], base }))
 
 const idOf = ([type, content]: Made): Oid => oidOf(type, Buffer.from(content as string))
@@ -239,6 +251,11 @@ describe('a push of objects that git refuses', () => {
     ),
     'a file that is not there': [commitOf(plainTree), plainTree],
     'a file that is a tree': withTree(treeOf(entry('100644', 'x', tree)), plainTree),
+    'a file that was a folder': withTree(treeOf(entry('100644', 'dir', folder))),
+    'a folder that was a file': withTree(treeOf(entry('40000', 'a.txt', idOf(['blob', 'a\n'])))),
+    'a file beside those that were there, which is not': withTree(
+      treeOf(entry('100644', 'a.txt', idOf(['blob', 'a\n'])), entry('100644', 'b.txt', 'd'.repeat(40))),
+    ),
     'a folder that is a file': withTree(treeOf(entry('40000', 'x'))),
     badTree: withTree(['tree', 'nonsense']),
     'badTree, cut': withTree(['tree', entry('100644', 'file').subarray(0, -1)]),
@@ -332,7 +349,7 @@ it('takes what a stock git sends: differences to what is there, and a first push
       cwd: client.gitDir,
       input: revisions,
     })
-  const read = (repo: TestRepo, pack: Buffer, update: { before: Oid | null; after: Oid }) =>
+  const read = (repo: TestRepo, pack: Buffer, update: Move) =>
     withObjects(repo.repo, (stored) =>
       readPlainPush(pack, stored, { updates: [update], base: update.before }),
     )

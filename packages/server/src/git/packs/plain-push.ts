@@ -20,20 +20,61 @@ const MAX_NEEDED = 5000
  */
 const MAX_WALKED = 1000
 
-interface PlainPush<Update> {
-  objects: PackedObject[]
-  described: Described<Update>
+/** How many directories are looked at that a branch had before. */
+const MAX_BEFORE = 100
+
+type Links = NonNullable<ReturnType<typeof linksOfPlain>>['links']
+
+/** What a push brings, each of it plain by itself. */
+interface PlainPack {
+  objects: readonly PackedObject[]
+  brought: ReadonlyMap<Oid, PackedObject>
+  linksOf: ReadonlyMap<Oid, Links>
+  /** What is named and not brought. */
+  needed: ReadonlyMap<Oid, ObjectType>
+  /** Blobs that git reads as attributes. */
+  attributes: ReadonlySet<Oid>
 }
 
 /** `updates` are all that moves, each from where the branch is now; `base` is the tip of the default branch. */
-export async function readPlainPush<Update extends BranchUpdate>(
-  pack: Buffer,
-  stored: ObjectReader,
-  { updates, base, signal }: { updates: readonly Update[]; base: Oid | null; signal?: AbortSignal },
-): Promise<PlainPush<Update> | undefined> {
+interface Asked<Update> {
+  updates: readonly Update[]
+  base: Oid | null
+  signal?: AbortSignal | undefined
+}
+
+/** What can be said of it by itself. Undefined where git has to look at it. */
+export async function readPlainPack(pack: Buffer, stored: ObjectReader): Promise<PlainPack | undefined> {
   const objects = await readSmallPack(pack, (oid) => findBase(stored, oid))
-  if (!objects || !(await arePlain(objects, stored))) return undefined
+  if (!objects) return undefined
   const brought = new Map(objects.map((object) => [object.oid, object]))
+  const linksOf = new Map<Oid, Links>()
+  const needed = new Map<Oid, ObjectType>()
+  const attributes = new Set<Oid>()
+  const pause = createPauses()
+  for (const { oid, type, content } of objects) {
+    await pause()
+    const plain = linksOfPlain(type, content)
+    if (!plain || needed.size > MAX_NEEDED) return undefined
+    for (const link of plain.links) {
+      const found = brought.get(link.oid)?.type ?? needed.get(link.oid) ?? link.type
+      if (found !== link.type) return undefined
+      if (!brought.has(link.oid)) needed.set(link.oid, link.type)
+    }
+    linksOf.set(oid, plain.links)
+    for (const oid of plain.attributes) attributes.add(oid)
+  }
+  return { objects, brought, linksOf, needed, attributes }
+}
+
+/** Undefined where git has to look at it: whatever is described here git would take. */
+export async function describePlainPush<Update extends BranchUpdate>(
+  pack: PlainPack,
+  stored: ObjectReader,
+  { updates, base, signal }: Asked<Update>,
+): Promise<Described<Update> | undefined> {
+  if (!(await isAllThere(pack, stored, updates))) return undefined
+  const { brought } = pack
   const walks = createWalks(stored, signal, MAX_WALKED)
   const described = await describeUpdates(withBrought(stored, brought), {
     oids: updates.map(({ after }) => after),
@@ -49,36 +90,64 @@ export async function readPlainPush<Update extends BranchUpdate>(
   const isUnderstood = updates.every(
     (update) => described.facts.has(update) && described.whole.has(update.after),
   )
-  return isUnderstood ? { objects, described } : undefined
+  return isUnderstood ? described : undefined
 }
 
-/** Whether git would take each of them: none was there before, each is plain, and what it names is there. */
-async function arePlain(objects: readonly PackedObject[], stored: ObjectReader): Promise<boolean> {
-  const brought = new Map(objects.map((object) => [object.oid, object]))
-  const needed = new Map<Oid, ObjectType>()
-  const attributes = new Set<Oid>()
-  const pause = createPauses()
-  for (const { type, content } of objects) {
-    await pause()
-    const plain = linksOfPlain(type, content)
-    if (!plain || needed.size > MAX_NEEDED) return false
-    for (const link of plain.links) {
-      const found = brought.get(link.oid)?.type ?? needed.get(link.oid) ?? link.type
-      if (found !== link.type) return false
-      if (!brought.has(link.oid)) needed.set(link.oid, link.type)
-    }
-    for (const oid of plain.attributes) attributes.add(oid)
-  }
-  const news = [...brought.keys()]
-  const infos = await stored.listInfo([...news, ...needed.keys()])
-  if (infos.slice(0, news.length).some((info) => info !== undefined)) return false
-  const isThere = [...needed.values()].every((type, i) => infos[news.length + i]?.type === type)
-  if (!isThere) return false
+/** Whether none of it was there before, and what it names is. */
+async function isAllThere(
+  pack: PlainPack,
+  stored: ObjectReader,
+  updates: readonly BranchUpdate[],
+): Promise<boolean> {
+  const { brought, needed, attributes } = pack
+  const before = await findThereBefore(pack, stored, updates)
+  const unknown = [...needed].filter(([oid, type]) => before.get(oid) !== type)
+  const infos = await stored.listInfo([...brought.keys(), ...unknown.map(([oid]) => oid)])
+  if (infos.slice(0, brought.size).some((info) => info !== undefined)) return false
+  if (!unknown.every(([, type], i) => infos[brought.size + i]?.type === type)) return false
   for (const oid of attributes) {
     const content = brought.get(oid)?.content ?? (await stored.findBlob(oid, MAX_ATTRIBUTES_BYTES))
     if (!content || !arePlainAttributes(content)) return false
   }
   return true
+}
+
+/**
+ * What the directories name that were where new ones are: most of what those name. It is there, as everything is that a
+ * branch leads to, and to look for it one by one takes longer than all else.
+ */
+async function findThereBefore(
+  { brought, linksOf }: PlainPack,
+  stored: ObjectReader,
+  updates: readonly BranchUpdate[],
+): Promise<Map<Oid, ObjectType>> {
+  const there = new Map<Oid, ObjectType>()
+  let left = MAX_BEFORE
+  for (const { before, after } of updates) {
+    const commit = before ? await stored.findCommit(before) : undefined
+    if (!before || !commit) continue
+    there.set(before, 'commit')
+    let [olds, news] = [[commit.tree], broughtTrees(linksOf.get(after) ?? [])]
+    // Down, as long as something is new there and something else was.
+    while (news.length > 0 && olds.length > 0 && olds.length <= left) {
+      left -= olds.length
+      const named = news.flatMap((oid) => linksOf.get(oid) ?? [])
+      const isNamed = new Set(named.map(({ oid }) => oid))
+      const trees = await Promise.all(olds.map((oid) => stored.findTree(oid)))
+      olds = []
+      for (const { oid, type } of trees.flatMap((entries) => entries ?? [])) {
+        // The commit of another repository is not expected to be here.
+        if (type !== 'commit') there.set(oid, type)
+        if (type === 'tree' && !isNamed.has(oid)) olds.push(oid)
+      }
+      news = broughtTrees(named)
+    }
+  }
+  return there
+
+  function broughtTrees(links: Links): Oid[] {
+    return links.flatMap(({ oid, type }) => (type === 'tree' && brought.has(oid) ? oid : []))
+  }
 }
 
 /** What differences are mostly made to. */

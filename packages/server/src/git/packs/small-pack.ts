@@ -1,7 +1,7 @@
 // The objects of a small pack, read without git. What it may take is bounded before it is taken: a few bytes can inflate
 // to many, and differences of differences to more.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { inflateSync } from 'node:zlib'
 import { createPauses } from '../../platform/pauses.ts'
 import type { Oid } from '../names.ts'
@@ -55,7 +55,7 @@ async function readEntries(pack: Buffer): Promise<Entry[]> {
   require(end > HEADER_BYTES && pack.toString('latin1', 0, 8) === 'PACK\0\0\0\x02')
   const count = pack.readUInt32BE(8)
   require(count > 0 && count <= MAX_OBJECTS)
-  require(createHash('sha1').update(pack.subarray(0, end)).digest().equals(pack.subarray(end)))
+  require(hash('sha1', pack.subarray(0, end), 'buffer').equals(pack.subarray(end)))
   const entries: Entry[] = []
   const pause = createPauses()
   let room = MAX_TOTAL_BYTES

@@ -12,10 +12,15 @@ export interface NewPack {
   idx: FileHandle
 }
 
+/** Where on the disk its files are. */
+export interface SparePack extends NewPack {
+  made: Record<'pack' | 'idx', { ino: number; dev: number }>
+}
+
 interface Making {
   /** So many, empty, and in their folders even after a power cut. */
-  make(count: number): Promise<NewPack[]>
-  discard(pack: NewPack): Promise<void>
+  make(count: number): Promise<SparePack[]>
+  discard(pack: SparePack): Promise<void>
   clock: Clock
 }
 
@@ -27,7 +32,7 @@ const QUIET_MS = 10
 const GOOD_FOR_MS = 10 * 60_000
 
 export function createSparePacks({ make, discard, clock }: Making) {
-  let spares: NewPack[] = []
+  let spares: SparePack[] = []
   /** When the oldest of them was made. */
   let since = 0
   let filling: Promise<void> = Promise.resolve()
@@ -59,7 +64,7 @@ export function createSparePacks({ make, discard, clock }: Making) {
 
   return {
     /** Undefined where there is none. */
-    take(): NewPack | undefined {
+    take(): SparePack | undefined {
       fillLater()
       // Also where the clock has been set, in whichever direction.
       if (spares.length > 0 && Math.abs(clock() - since) > GOOD_FOR_MS) void discardAll()
