@@ -85,24 +85,32 @@ export function createNewPacks(
   }
 
   /**
-   * Whether the files are still what they were made as. They have lain there for a while, and whoever has moved a folder,
-   * cleared it or put it back from a copy may have left us with others than those the names lead to.
+   * Whether the names lead to the files that were made, and nobody else has written into them. They have lain there for a
+   * while: somebody may have moved their folder, cleared it or put it back from a copy.
    */
   function areOurs({ packId, made }: SparePack, bytes: PackBytes): boolean {
     const isOurs = (part: 'pack' | 'idx') => {
       const named = statSync(fileOf(packId, part), { throwIfNoEntry: false })
       const { ino, dev } = made[part]
-      return named?.ino === ino && named.dev === dev && named.size === bytes[part].length
+      const isAsLarge = named?.size === 0 || named?.size === bytes[part].length
+      return named?.ino === ino && named.dev === dev && isAsLarge
     }
-    return isOurs('pack') && isOurs('idx')
+    try {
+      return isOurs('pack') && isOurs('idx')
+    } catch {
+      // Whoever makes new ones hears what is the matter.
+      return false
+    }
   }
 
   /** Undefined where there is none. */
   async function writeSpare(bytes: PackBytes): Promise<string | undefined> {
     const spare = spares?.take()
     if (!spare) return undefined
-    const writing = allDone(writeInto(spare, bytes)).then(() => areOurs(spare, bytes))
-    if (await finish(spare, writing)) return spare.packId
+    const writing = allDone(writeInto(spare, bytes))
+    const isGood = areOurs(spare, bytes)
+    await finish(spare, writing)
+    if (isGood) return spare.packId
     // Whatever has its name now, nobody lists it.
     await remove(spare.packId).catch(() => {})
     return undefined

@@ -16,6 +16,8 @@ const MAX_OBJECT_BYTES = 512 * 1024
 const MAX_TOTAL_BYTES = 2 * 1024 * 1024
 const HEADER_BYTES = 12
 const ID_BYTES = 20
+/** Zlib asks for so much room at least. */
+const LEAST_CHUNK = 64
 
 export interface PackedObject {
   oid: Oid
@@ -78,7 +80,8 @@ async function readEntries(pack: Buffer): Promise<Entry[]> {
 function inflate(bytes: Buffer, size: number): { content: Buffer; taken: number } {
   try {
     // With `info` it gives its engine as well, which has counted what it took.
-    const { buffer, engine } = inflateSync(bytes, { info: true, maxOutputLength: size + 1 }) as unknown as {
+    const room = { maxOutputLength: size + 1, chunkSize: Math.max(size + 1, LEAST_CHUNK) }
+    const { buffer, engine } = inflateSync(bytes, { info: true, ...room }) as unknown as {
       buffer: Buffer
       engine: { bytesWritten: number }
     }
