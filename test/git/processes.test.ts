@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -127,6 +127,24 @@ describe('a small push', () => {
     )
     assert.deepEqual(await taken, ['.idx', '.pack', '.rev'])
   })
+})
+
+it('a small push that cannot be stored is refused, whatever else is found out of it, and can be tried again', async () => {
+  const { client, url } = await host.filled('unstored')
+  const packs = join(host.app.data, 'packs')
+  await rename(packs, `${packs}.away`)
+  await writeFile(packs, '')
+  try {
+    for (let i = 0; i < 5; i++) {
+      await client.commit({ 'a.txt': `${i}\n` })
+      await assert.rejects(client.run('push', '-q', url, 'main'))
+    }
+  } finally {
+    await unlink(packs)
+    await rename(`${packs}.away`, packs)
+  }
+  await client.run('push', '-q', url, 'main')
+  assert.equal((await host.refs('unstored'))['refs/heads/main'], await client.rev('main'))
 })
 
 describe('a client that goes away', () => {

@@ -52,6 +52,8 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
         const bytes = brought && (await formatPack(brought.objects))
         if (!bytes || bytes.pack.length > maxBytes) return undefined
         const storing = packs.add(bytes)
+        // Whoever waits for it hears of it, and until then somebody has to.
+        storing.catch(() => {})
         const describing = describePlainPush(brought, stored, { updates: moves, base, signal })
         const described = await describing.catch(async (error: unknown) => {
           await discard(storing)

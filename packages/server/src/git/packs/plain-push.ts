@@ -129,17 +129,19 @@ async function findThereBefore(
     there.set(before, 'commit')
     let [olds, news] = [[commit.tree], broughtTrees(linksOf.get(after) ?? [])]
     // Down, as long as something is new there and something else was.
-    while (news.length > 0 && olds.length > 0 && olds.length <= left) {
-      left -= olds.length
+    while (news.length > 0 && olds.length > 0) {
       const named = news.flatMap((oid) => linksOf.get(oid) ?? [])
       const isNamed = new Set(named.map(({ oid }) => oid))
-      const trees = await Promise.all(olds.map((oid) => stored.findTree(oid)))
-      olds = []
-      for (const { oid, type } of trees.flatMap((entries) => entries ?? [])) {
-        // The commit of another repository is not expected to be here.
-        if (type !== 'commit') there.set(oid, type)
-        if (type === 'tree' && !isNamed.has(oid)) olds.push(oid)
+      const below: Oid[] = []
+      for (const tree of olds) {
+        if (--left < 0 || there.size > MAX_NEEDED) return there
+        for (const { oid, type } of (await stored.findTree(tree)) ?? []) {
+          // The commit of another repository is not expected to be here.
+          if (type !== 'commit') there.set(oid, type)
+          if (type === 'tree' && !isNamed.has(oid)) below.push(oid)
+        }
       }
+      olds = below
       news = broughtTrees(named)
     }
   }
