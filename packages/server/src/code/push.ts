@@ -98,10 +98,13 @@ export function createPushService(deps: PushDeps) {
       return { described, broken, facts }
     }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
-    const [{ described, broken, facts }, pack] = await allDone(
-      inspect(),
-      ingested?.hasObjects ? packs.adopt(quarantined.objectsDir) : undefined,
-    )
+    const adopting = ingested?.hasObjects ? packs.adopt(quarantined.objectsDir) : undefined
+    const both = allDone(inspect(), adopting).catch(async (error: unknown) => {
+      const adopted = await adopting?.catch(() => undefined)
+      if (adopted) await packs.remove(adopted.packId)
+      throw error
+    })
+    const [{ described, broken, facts }, pack] = await both
     if (broken.size > 0) await requireSound(repo, new ObjectMissing())
     const changes: RefChange[] = []
     for (const command of wanted) {

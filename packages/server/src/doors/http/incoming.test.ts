@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, request } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../testing/history.ts'
 import { GatheringMessage } from './incoming.ts'
+import { parseInTurns } from './parsing.ts'
 
 describe('a body in chunks', () => {
   let pieces: number[] = []
@@ -18,6 +20,7 @@ describe('a body in chunks', () => {
       response.destroy()
     }
   })
+  parseInTurns(server)
   const port = () => (server.address() as AddressInfo).port
   before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
   after(() => server.close())
@@ -55,7 +58,47 @@ describe('a body in chunks', () => {
   it('comes in few pieces where the chunks are small', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => Buffer.from(`{"line":${i}}\n`))
     assert.ok((await echo(lines)).equals(Buffer.concat(lines)))
-    assert.ok(pieces.length < 200, `${pieces.length}`)
+    assert.ok(pieces.length < 1_000, `${pieces.length}`)
+  })
+
+  it('is whole, however much has come at once on however many connections', async () => {
+    const chunks = 5_000
+    const sockets = Array.from({ length: 40 }, () => connect(port(), '127.0.0.1'))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const answers = sockets.map(async (socket) => {
+      let heard = ''
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'8\r\naaaaaaaa\r\n'.repeat(chunks)}0\r\n\r\n`,
+      )
+      for await (const data of socket) {
+        heard += data
+        if (heard.includes('\r\n\r\n')) break
+      }
+      return heard
+    })
+    for (const heard of await Promise.all(answers))
+      assert.match(heard, new RegExp(`content-length: ${8 * chunks}`, 'i'))
+  })
+
+  it('goes on in the same way on a connection that is kept, with requests of all kinds', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = (chunks: readonly string[], headers: Record<string, string> = {}) =>
+      new Promise<string>((resolve, reject) => {
+        const outgoing = request(
+          { port: port(), host: '127.0.0.1', method: 'POST', agent, headers },
+          async (response) => resolve(Buffer.concat(await response.toArray()).toString()),
+        )
+        outgoing.on('error', reject)
+        for (const chunk of chunks) outgoing.write(chunk)
+        outgoing.end()
+      })
+    for (let i = 0; i < 5; i++) {
+      assert.equal(await ask(['whole'], { 'content-length': '5' }), 'whole')
+      const parts = Array.from({ length: 3_000 }, (_, part) => `part ${part};`)
+      assert.equal(await ask(parts), parts.join(''))
+      assert.equal(await ask(['x'.repeat(100_000)], { 'content-length': '100000' }), 'x'.repeat(100_000))
+    }
+    agent.destroy()
   })
 
   it('is hung up on when there is next to nothing in them', async () => {

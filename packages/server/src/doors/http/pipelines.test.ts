@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { parseWhileOpen } from './parsing.ts'
+import { countTurns } from '../../testing/turns.ts'
+import { parseInTurns } from './parsing.ts'
 import { createPipelines } from './pipelines.ts'
 
 describe('requests that are sent before the last is answered', () => {
@@ -17,14 +18,14 @@ describe('requests that are sent before the last is answered', () => {
     pipelines.inTurn(request, response, async () => {
       begun++
       most = Math.max(most, ++underWay)
-      for await (const _ of request) await setImmediate()
+      if (request.url !== '/quick') for await (const _ of request) await setImmediate()
       if (request.url === '/slow') await sleep(20)
       underWay--
       if (request.url === '/last') response.setHeader('connection', 'close')
       response.end(`${request.method} ${request.url};`)
     })
   })
-  server.on('connection', parseWhileOpen)
+  parseInTurns(server)
   before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
   after(() => server.close())
 
@@ -79,6 +80,14 @@ describe('requests that are sent before the last is answered', () => {
   it('are not even looked at after that', async () => {
     await send(get('/slow').repeat(2_000))
     assert.ok(seen > 100 && seen < 150, `${seen}`)
+  })
+
+  it('take turns with others, also where each is answered at once', async () => {
+    using turns = countTurns()
+    assert.equal((await send(`${post('/quick').repeat(60)}${post('/last')}`)).split(';').length - 1, 61)
+    assert.ok(turns.count > 60, `${turns.count}`)
+    const answers = await send(post('/quick').repeat(500))
+    assert.ok(answers.split(';').length < 110, answers)
   })
 
   it('may be few on a connection while many wait on others, and as many as before afterwards', async () => {

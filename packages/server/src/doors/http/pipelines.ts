@@ -11,67 +11,96 @@ const MAX_WAITING_BYTES = 256 * 1024
 /** Of a body whose size is not known, so much is read before somebody wants it. */
 const READ_AHEAD_BYTES = 64 * 1024
 
-interface Waiting {
-  count: number
-  bytes: number
+/** The requests of a connection. */
+interface Line {
+  /** The answer that is to be the last, as far as is known. */
+  last: ServerResponse
+  /** In which turn of the event loop a request was begun last. */
+  begunIn: number
+  waiting: number
+  waitingBytes: number
 }
 
 /**
- * Has the requests of a connection handled one after the other. Node gives them as they come, as many as fit into the
- * connection, and has the answers wait for each other: whoever sends thousands at once would have them all under way.
+ * Has the requests of a connection handled one after the other, and one in a turn of the event loop. Node gives them as
+ * they come, as many as fit into the connection, and has the answers wait for each other: whoever sends thousands at once
+ * would have them all under way, or those that are quickly answered one after the other before anybody else.
  */
 export function createPipelines() {
-  /** The answer that is to be the last on a connection, as far as is known. */
-  const lastOn = new WeakMap<Socket, ServerResponse>()
-  const waitingOn = new WeakMap<Socket, Waiting>()
+  const lines = new WeakMap<Socket, Line>()
   let inAll = 0
+  let turn = 0
+  let isCounting = false
 
-  function waitingFirst(socket: Socket): Waiting {
-    const waiting = { count: 0, bytes: 0 }
-    waitingOn.set(socket, waiting)
-    socket.once('close', () => {
-      inAll -= waiting.count
-      waiting.count = 0
-    })
-    return waiting
+  function thisTurn(): number {
+    if (!isCounting) {
+      isCounting = true
+      setImmediate(() => {
+        isCounting = false
+        turn++
+      })
+    }
+    return turn
   }
 
-  function wait(request: IncomingMessage, before: ServerResponse, begin: () => void): void {
+  function begin(line: Line, handle: () => void): void {
+    line.begunIn = thisTurn()
+    handle()
+  }
+
+  function wait(line: Line, request: IncomingMessage, before: ServerResponse, handle: () => void): void {
     const { socket } = request
     const bytes = bytesOf(request)
-    const waiting = waitingOn.get(socket) ?? waitingFirst(socket)
-    waiting.count++
-    waiting.bytes += bytes
+    line.waiting++
+    line.waitingBytes += bytes
     inAll++
     const most = inAll > MANY_WAITING ? FEW_WAITING : MAX_WAITING
-    if (waiting.count > most || waiting.bytes > MAX_WAITING_BYTES) {
+    if (line.waiting > most || line.waitingBytes > MAX_WAITING_BYTES) {
       socket.destroy()
       return
     }
     const go = () => {
       if (socket.destroyed) return
       inAll--
-      waiting.count--
-      waiting.bytes -= bytes
-      if (!socket.writableEnded) begin()
+      line.waiting--
+      line.waitingBytes -= bytes
+      if (!socket.writableEnded) begin(line, handle)
     }
     // Not before others have had their turn.
-    before.once('close', () => setImmediate(go))
+    if (isOver(before)) setImmediate(go)
+    else before.once('close', () => setImmediate(go))
+  }
+
+  function lineOf(socket: Socket, last: ServerResponse): Line {
+    const line: Line = { last, begunIn: -1, waiting: 0, waitingBytes: 0 }
+    lines.set(socket, line)
+    socket.once('close', () => {
+      inAll -= line.waiting
+      line.waiting = 0
+    })
+    return line
   }
 
   return {
     /** Begins now, or when all that came before it on its connection are answered. */
-    inTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+    inTurn(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
       const { socket } = request
       // Node gives what it has read to its end.
       if (socket.destroyed) return
-      const before = lastOn.get(socket)
-      lastOn.set(socket, response)
-      if (!before || before.writableFinished || before.closed) begin()
-      else wait(request, before, begin)
+      const line = lines.get(socket)
+      if (!line) {
+        begin(lineOf(socket, response), handle)
+        return
+      }
+      const before = line.last
+      line.last = response
+      if (isOver(before) && line.begunIn !== thisTurn()) begin(line, handle)
+      else wait(line, request, before, handle)
     },
   }
 }
+
+const isOver = ({ writableFinished, closed }: ServerResponse): boolean => writableFinished || closed
 
 /** What a request takes in memory while nobody reads its body. */
 function bytesOf({ headers }: IncomingMessage): number {

@@ -7,7 +7,7 @@ import { ClientGone, isWhole } from './body.ts'
 import type { Door } from './door.ts'
 import { type Exchange, newRequestId, securityHeaders } from './exchange.ts'
 import { isForeseen, Refusal } from './failure.ts'
-import { parseWhileOpen } from './parsing.ts'
+import { isPause, parseInTurns } from './parsing.ts'
 import { createPipelines } from './pipelines.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { createUntakenAnswers } from './untaken.ts'
@@ -109,7 +109,7 @@ export function serve(
 
   const take = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal) =>
     pipelines.inTurn(request, response, () => void handle(exchangeOf(request, response), refusal))
-  server.on('connection', parseWhileOpen)
+  parseInTurns(server)
   server.on('request', (request, response) => take(request, response))
   server.on('checkExpectation', (request, response: ServerResponse) =>
     take(
@@ -118,9 +118,9 @@ export function serve(
       new Refusal(417, 'EXPECTATION_FAILED', 'Only Expect: 100-continue is understood'),
     ),
   )
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) =>
-    refuseUnreadable(error, socket, unreadable),
-  )
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    if (!isPause(error)) refuseUnreadable(error, socket, unreadable)
+  })
 
   return {
     /** From now on these are the doors. */
