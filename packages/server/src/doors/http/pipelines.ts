@@ -15,36 +15,23 @@ const READ_AHEAD_BYTES = 64 * 1024
 interface Line {
   /** The answer that is to be the last, as far as is known. */
   last: ServerResponse
-  /** In which turn of the event loop a request was begun last. */
-  begunIn: number
+  /** How many bytes had been read when a request was begun last. */
+  begunAt: number
   waiting: number
   waitingBytes: number
 }
 
 /**
- * Has the requests of a connection handled one after the other, and one in a turn of the event loop. Node gives them as
- * they come, as many as fit into the connection, and has the answers wait for each other: whoever sends thousands at once
+ * Has the requests of a connection handled one after the other, and of those that came with one read one in a turn of the
+ * event loop. Node gives them as they come, as many as fit into the connection, and has the answers wait for each other: whoever sends thousands at once
  * would have them all under way, or those that are quickly answered one after the other before anybody else.
  */
 export function createPipelines() {
   const lines = new WeakMap<Socket, Line>()
   let inAll = 0
-  let turn = 0
-  let isCounting = false
 
-  function thisTurn(): number {
-    if (!isCounting) {
-      isCounting = true
-      setImmediate(() => {
-        isCounting = false
-        turn++
-      })
-    }
-    return turn
-  }
-
-  function begin(line: Line, handle: () => void): void {
-    line.begunIn = thisTurn()
+  function begin(line: Line, socket: Socket, handle: () => void): void {
+    line.begunAt = socket.bytesRead
     handle()
   }
 
@@ -64,7 +51,7 @@ export function createPipelines() {
       inAll--
       line.waiting--
       line.waitingBytes -= bytes
-      if (!socket.writableEnded) begin(line, handle)
+      if (!socket.writableEnded) begin(line, socket, handle)
     }
     // Not before others have had their turn.
     if (isOver(before)) setImmediate(go)
@@ -72,7 +59,7 @@ export function createPipelines() {
   }
 
   function lineOf(socket: Socket, last: ServerResponse): Line {
-    const line: Line = { last, begunIn: -1, waiting: 0, waitingBytes: 0 }
+    const line: Line = { last, begunAt: -1, waiting: 0, waitingBytes: 0 }
     lines.set(socket, line)
     socket.once('close', () => {
       inAll -= line.waiting
@@ -89,12 +76,12 @@ export function createPipelines() {
       if (socket.destroyed) return
       const line = lines.get(socket)
       if (!line) {
-        begin(lineOf(socket, response), handle)
+        begin(lineOf(socket, response), socket, handle)
         return
       }
       const before = line.last
       line.last = response
-      if (isOver(before) && line.begunIn !== thisTurn()) begin(line, handle)
+      if (isOver(before) && line.begunAt !== socket.bytesRead) begin(line, socket, handle)
       else wait(line, request, before, handle)
     },
   }
