@@ -9,6 +9,8 @@ const HEADERS_TIMEOUT_MS = 15_000
 const CHECK_EVERY_MS = 3_000
 const KEEP_ALIVE_MS = 75_000
 const IDLE_SWEEP_MS = 20
+/** Beyond as many as wait to be let in, one that comes tries again after a second. The system may allow fewer. */
+const BACKLOG = 4096
 
 /** Starts to listen, so that the port is known; `serve` has to follow in the same turn of the event loop. */
 export function openListener(host: string, port: number): Promise<Server> {
@@ -26,7 +28,7 @@ export function openListener(host: string, port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => reject(inWords(error) ?? error)
     server.once('error', refuse)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off('error', refuse)
       resolve(server)
     })
