@@ -13,6 +13,7 @@ import type { PackStore } from '../git/packs/pack-store.ts'
 import { type WholePack, withWholePack } from '../git/packs/spooled-pack.ts'
 import { formatPushProgress, formatPushReport, keepAlive } from '../git/protocol/push-report.ts'
 import { type Push, type PushCommand, readPush } from '../git/protocol/push-request.ts'
+import { allDone } from '../platform/all-done.ts'
 import { Fault } from '../platform/fault.ts'
 import { DatabaseUnavailable, NO_ROOM, outOfSpaceIn } from '../platform/outages.ts'
 import { inPushReport } from '../platform/terminal-words.ts'
@@ -99,7 +100,7 @@ export function createPushService(deps: PushDeps) {
     }
     // Neither waits for the other, and nothing counts before both are done: a pack that nobody lists is swept away.
     const adopting = ingested?.hasObjects ? packs.adopt(quarantined.objectsDir) : undefined
-    const both = allDone(inspect(), adopting).catch(async (error: unknown) => {
+    const both = allDone([inspect(), adopting]).catch(async (error: unknown) => {
       const adopted = await adopting?.catch(() => undefined)
       if (adopted) await packs.remove(adopted.packId)
       throw error
@@ -229,12 +230,4 @@ function outcome(
 function every(ms: number, tick: () => void): Disposable {
   const timer = setInterval(tick, ms)
   return { [Symbol.dispose]: () => clearInterval(timer) }
-}
-
-/** Like Promise.all, but a failure is thrown only when all have ended. */
-async function allDone<T extends readonly unknown[]>(
-  ...work: T
-): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(work)
-  return Promise.all(work)
 }

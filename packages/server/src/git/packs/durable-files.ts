@@ -51,9 +51,3 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 const ignore = () => undefined
-
-/** Like Promise.all, but a failure is thrown only when all have ended. */
-export async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
-  await Promise.allSettled(work)
-  await Promise.all(work)
-}

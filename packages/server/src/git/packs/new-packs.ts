@@ -1,9 +1,10 @@
 // Packs that come from memory, into files of their own.
 
 import { fstatSync, statSync } from 'node:fs'
+import { allDone } from '../../platform/all-done.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { PackBytes } from '../objects/pack-writer.ts'
-import { allDone, closeSynced, openNew, writeWhole } from './durable-files.ts'
+import { closeSynced, openNew, writeWhole } from './durable-files.ts'
 import { createSparePacks, type NewPack, type SparePack } from './spare-packs.ts'
 
 interface Places {
