@@ -109,6 +109,17 @@ export async function git(...args: string[]): Promise<string> {
   return (await run('git', args, { env: environment, maxBuffer: 64 * 1024 * 1024 })).stdout
 }
 
+/**
+ * How many milliseconds git takes, by the clock of a shell, which is where people and agents start it. To start it from
+ * here would add the milliseconds that a large process takes to make another.
+ */
+export async function timeGit(...args: string[]): Promise<number> {
+  const timed = 'echo $EPOCHREALTIME; git "$@" >/dev/null || exit; echo $EPOCHREALTIME'
+  const { stdout } = await run('bash', ['-c', timed, 'bash', ...args], { env: environment })
+  const [began, ended] = stdout.split('\n').map(Number) as [number, number]
+  return (ended - began) * 1000
+}
+
 /** Makes a bare repository of what `stream` says in the words of `git fast-import`. */
 export async function fastImport(
   dir: string,

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { call, createRepo, fastImport, type GitStage, git, openGitStage, type Remote } from './git-stage.ts'
+import {
+  call,
+  createRepo,
+  fastImport,
+  type GitStage,
+  git,
+  openGitStage,
+  type Remote,
+  timeGit,
+} from './git-stage.ts'
 import { converse, load, request, visit } from './load.ts'
 import { inTurns, perSecond, type Row, timesRow } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
@@ -91,9 +100,7 @@ export const coldClone = () =>
       const dir = join(scratch, `clone-${clones++}`)
       // An option that means nothing, different each time, so that nobody has kept the answer.
       const fresh = `--server-option=${clones}`
-      const started = performance.now()
-      await git('clone', '--quiet', '--bare', fresh, remote.url, dir)
-      const time = performance.now() - started
+      const time = await timeGit('clone', '--quiet', '--bare', fresh, remote.url, dir)
       await rm(dir, { recursive: true })
       return time
     }
@@ -124,9 +131,7 @@ export const smallPush = () =>
         await writeFile(join(dir, 'pushed.txt'), randomBytes(20).toString('hex'))
         await git('-C', dir, 'add', 'pushed.txt')
         await git('-C', dir, 'commit', '--quiet', '--message', 'Push')
-        const started = performance.now()
-        await git('-C', dir, 'push', '--quiet', 'origin', 'HEAD:main')
-        return performance.now() - started
+        return timeGit('-C', dir, 'push', '--quiet', 'origin', 'HEAD:main')
       }
     }
     const [pushToUs, pushToThem] = [await pushing(ours), await pushing(theirs)]

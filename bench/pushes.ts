@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createRepo, fastImport, git, maintained, type Remote, remoteAt } from './git-stage.ts'
+import { createRepo, fastImport, git, maintained, type Remote, remoteAt, timeGit } from './git-stage.ts'
 import { commits } from './histories.ts'
 import { inTurns, type Row, timesRow } from './measure.ts'
 import { type HttpBackend, runHttpBackend } from './peers/http-backend.ts'
@@ -25,11 +25,7 @@ export async function largePush(): Promise<Row | undefined> {
     await fastImport(source, commits({ count: LARGE_COMMITS, pathOf, marks: 20 }))
     await git('-C', source, 'gc', '--quiet')
     let pushes = 0
-    const push = async ({ url }: Remote) => {
-      const started = performance.now()
-      await git('-C', source, 'push', '--quiet', '--mirror', url)
-      return performance.now() - started
-    }
+    const push = ({ url }: Remote) => timeGit('-C', source, 'push', '--quiet', '--mirror', url)
     const ours = async () => {
       const time = await push(await createRepo(trellis, `large-${++pushes}`))
       // What goes on in the background is not to fall on the other.
@@ -65,9 +61,7 @@ export async function firstPush(): Promise<Row> {
       await writeFile(join(scratch, 'file.txt'), `Line ${commitCount++}\n`)
       await git('-C', scratch, 'add', 'file.txt')
       await git('-C', scratch, 'commit', '--quiet', '--message', 'Change')
-      const started = performance.now()
-      await git('-C', scratch, 'push', '--quiet', url, 'HEAD:main')
-      return performance.now() - started
+      return timeGit('-C', scratch, 'push', '--quiet', url, 'HEAD:main')
     }
     const first = async () => {
       // Without a history, so that both pushes are of three objects.
