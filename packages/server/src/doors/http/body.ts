@@ -114,7 +114,11 @@ export function takeArrived(request: IncomingMessage): Buffer {
 }
 
 /** Whether nothing of the request is still to come. The parser says so a little later than it is true. */
-export const isWhole = (request: IncomingMessage): boolean => request.complete || taken.has(request)
+export const isWhole = (request: IncomingMessage): boolean =>
+  request.complete || taken.has(request) || !announcesBody(request)
+
+const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const taken = new WeakSet<IncomingMessage>()
 

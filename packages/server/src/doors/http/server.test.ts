@@ -127,6 +127,19 @@ describe('requests that no client should send', () => {
     }
   })
 
+  it('keep their connection when there is no body to come', async () => {
+    for (const path of [
+      '/nothing',
+      '/api/v1/repos/get',
+      '/git/owner/none.git/info/refs?service=git-upload-pack',
+    ]) {
+      const response = await fetch(app.url + path)
+      await response.arrayBuffer()
+      assert.ok(response.status >= 400, path)
+      assert.equal(response.headers.get('connection'), 'keep-alive', path)
+    }
+  })
+
   it('do not disturb the server when they break off', async () => {
     for (const part of [
       'POST',
