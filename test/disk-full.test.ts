@@ -133,3 +133,29 @@ it('a full disk gives 507 for writes of every kind, reads go on, and nothing was
   assert.equal(await reader.run('rev-parse', 'origin/main~1'), head)
   await app.signUp('eve')
 })
+
+it('a repository that is larger than the room left can be cloned', async (t) => {
+  await using disk = await mountDisk(24)
+  if (!disk) return t.skip('this machine does not let us mount a small disk')
+  await using clients = {
+    path: await mkdtemp(join(tmpdir(), 'trellis-clients-')),
+    [Symbol.asyncDispose]: () => rm(clients.path, { recursive: true }),
+  }
+  await using database = await createSqlite()
+  const data = join(disk.path, 'data')
+  await mkdir(data)
+  await using app = await startTestApp(database, { TRELLIS_DATA: data })
+  const token = app.ownerKey ?? ''
+  const remote = `${app.url}/git/owner/large.git`
+  assert.equal((await app.call('repos/create', { name: 'large' }, { token })).status, 200)
+  const client = createClient(join(clients.path, 'client'), { token })
+  await client.run('init', '-q', '-b', 'main')
+  await client.commit({ large: randomBytes(4 * MB).toString('latin1') })
+  await client.run('push', '-q', remote, 'main')
+  // Still not full: two megabytes above what is kept for the database.
+  const { bavail, bsize } = await statfs(disk.path)
+  await writeFile(join(disk.path, 'filler'), Buffer.alloc(bavail * bsize - 3.2 * MB))
+  const another = createClient(join(clients.path, 'another'), { token })
+  await another.run('clone', '-q', remote, '.')
+  assert.equal(await another.run('rev-parse', 'HEAD'), await client.run('rev-parse', 'HEAD'))
+})

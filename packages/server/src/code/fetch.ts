@@ -24,8 +24,8 @@ export function createFetchService({
 }) {
   const refAnswers = createRefAnswers()
 
-  /** Whether all of it can be kept, even if it comes out larger than what is stored. */
-  const isSmall = (repo: RepoRow) => repo.size_bytes * 2 <= cache.maxEntryBytes
+  /** It may come out larger than what is stored. */
+  const mostBytesOf = (repo: RepoRow) => repo.size_bytes * 2
 
   async function* fetch(
     repo: RepoRow,
@@ -48,8 +48,9 @@ export function createFetchService({
       return
     }
     const key = cloneKey(request.clone, { id: repo.id, tagsVersion: String(repo.refs_version) })
-    if (!isSmall(repo)) {
-      yield* cache.read(key, produce, signal)
+    const asked = { signal, expectedBytes: mostBytesOf(repo) }
+    if (asked.expectedBytes > cache.maxEntryBytes) {
+      yield* cache.read(key, produce, asked)
       return
     }
     const write: WriteAnswer = async (file, stop) => {
@@ -60,7 +61,7 @@ export function createFetchService({
         },
       )
     }
-    yield* cache.readWritten(key, { write, otherwise: produce }, signal)
+    yield* cache.readWritten(key, { write, otherwise: produce }, asked)
   }
 
   return {

@@ -46,7 +46,7 @@ it('makes nothing for those who left while they waited', async () => {
 })
 
 it('makes nothing that could not be kept', async () => {
-  const makers = createMakers({ isShort: async () => true })
+  const makers = createMakers({ left: async () => 0, isShort: async () => true })
   const refused = begin(makers, 'org')
   await assert.rejects(refused.done, OutOfSpace)
   assert.equal(refused.hasBegun, false)

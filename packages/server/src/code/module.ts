@@ -91,7 +91,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const cache = createCloneCache({
     dir: join(scratch.path, 'clones'),
     maxBytes: config.git.cloneCacheBytes,
-    hasRoom: async () => !(await room.isShort()),
+    roomLeft: () => room.left(),
     onRead: createCloneCounter(registry),
   })
   watchGit(registry, { pool, cache })

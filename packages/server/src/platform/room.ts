@@ -7,6 +7,8 @@ const RESERVE_SHARE = 1 / 20
 const LOOK_EVERY_MS = 3_000
 
 export interface Room {
+  /** How many bytes more there is room for, looked up now. */
+  left(): Promise<number>
   /** Whether the disk is as good as full, or would be with so many bytes more. */
   isShort(moreBytes?: number): Promise<boolean>
 }
@@ -21,16 +23,19 @@ export function watchRoom(path: string): Room {
   let looked: { at: number; left: Promise<number> } | undefined
 
   /** Above the reserve. */
-  async function look(): Promise<number> {
-    const { bavail, blocks, bsize } = await statfs(path)
+  async function left(): Promise<number> {
+    // A disk that cannot be asked says itself what is wrong, to whoever writes there.
+    const disk = await statfs(path).catch(() => undefined)
+    if (!disk) return Infinity
+    const { bavail, blocks, bsize } = disk
     return bavail * bsize - Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE)
   }
 
   return {
+    left,
     async isShort(moreBytes = 0) {
       const now = performance.now()
-      // A disk that cannot be asked says itself what is wrong, to whoever writes there.
-      if (!looked || now - looked.at > LOOK_EVERY_MS) looked = { at: now, left: look().catch(() => Infinity) }
+      if (!looked || now - looked.at > LOOK_EVERY_MS) looked = { at: now, left: left() }
       return (await looked.left) < moreBytes
     },
   }

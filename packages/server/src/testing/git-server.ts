@@ -101,7 +101,7 @@ export async function startGitServer(root: string) {
         yield* runUploadPack(openRepo(git, contents.dir, { owner: { id: name }, signal }), asked)
       }
       const key = asked.clone && cloneKey(asked.clone, { id: name, tagsVersion: snapshot.version })
-      return send(response, key ? cache.read(key, produce, abort.signal) : produce(abort.signal))
+      return send(response, key ? cache.read(key, produce, { signal: abort.signal }) : produce(abort.signal))
     }
     const push = await readPush(body)
     served.lastPush = push

@@ -105,8 +105,8 @@ test('a reader that waits for a stalled production can leave, and the others sta
   const { produce, step, seen } = stepwise()
   const [first, second] = [new AbortController(), new AbortController()]
   const reading = [
-    assert.rejects(text(cache.read('a', produce, first.signal)), /first left/),
-    assert.rejects(text(cache.read('a', mustNotProduce, second.signal)), /second left/),
+    assert.rejects(text(cache.read('a', produce, { signal: first.signal })), /first left/),
+    assert.rejects(text(cache.read('a', mustNotProduce, { signal: second.signal })), /second left/),
   ]
   await step('part')
   first.abort(new Error('first left'))
@@ -115,7 +115,7 @@ test('a reader that waits for a stalled production can leave, and the others sta
   second.abort(new Error('second left'))
   await reading[1]
   assert.equal(seen.aborted, true)
-  await assert.rejects(text(cache.read('b', mustNotProduce, first.signal)), /first left/)
+  await assert.rejects(text(cache.read('b', mustNotProduce, { signal: first.signal })), /first left/)
 })
 
 test('a broken production fails for everyone who reads it and is never served later', async (t) => {
@@ -196,4 +196,24 @@ test('closing aborts what is being made', async () => {
   cache.close()
   await reading
   assert.equal(seen.aborted, true)
+})
+
+test('an answer that the disk has no room for is passed on, and what nobody reads makes room', async (t) => {
+  let left = 1000
+  const cache = createCloneCache({ dir, maxBytes: 10_000, roomLeft: async () => left })
+  t.after(() => cache.close())
+  const { produce, step } = stepwise()
+  const expecting = (expectedBytes: number) => ({ expectedBytes })
+  const first = text(cache.read('a', produce, expecting(600)))
+  await step('slow')
+  // The first may still need almost all of its 600 bytes.
+  assert.equal(await text(cache.read('b', produceText('direct'), expecting(500))), 'direct')
+  assert.equal(cache.entries, 1)
+  assert.equal(await text(cache.read('c', produceText('kept'), expecting(400))), 'kept')
+  assert.equal(cache.entries, 2)
+  left = 100
+  assert.equal(await text(cache.read('d', produceText('direct'), expecting(200))), 'direct')
+  assert.equal(cache.entries, 1)
+  await step(undefined)
+  assert.equal(await first, 'slow')
 })

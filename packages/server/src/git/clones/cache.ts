@@ -19,7 +19,7 @@ export interface CloneCache {
    * Production goes on while anyone reads and is aborted when the last reader leaves: by ending the iteration,
    * or by `signal`, which also ends a wait for what is not there yet.
    */
-  read(key: string, produce: Produce, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
+  read(key: string, produce: Produce, asked?: Asked): AsyncGenerator<Buffer, void, undefined>
   /**
    * The same for an answer that will hardly be longer than what is kept: written by `write`, or made by `otherwise`
    * when there is no room or it was longer after all.
@@ -27,7 +27,7 @@ export interface CloneCache {
   readWritten(
     key: string,
     how: { write: WriteAnswer; otherwise: Produce },
-    signal?: AbortSignal,
+    asked?: Asked,
   ): AsyncGenerator<Buffer, void, undefined>
   /** The longest answer that is kept. */
   readonly maxEntryBytes: number
@@ -38,6 +38,12 @@ export interface CloneCache {
   close(): void
 }
 
+interface Asked {
+  signal?: AbortSignal
+  /** What the answer will hardly be longer than: without room for so much it is passed on and not kept. */
+  expectedBytes?: number
+}
+
 interface CloneCacheOptions {
   dir: string
   maxBytes: number
@@ -45,8 +51,8 @@ interface CloneCacheOptions {
   maxEntryBytes?: number
   /** Each entry holds a file descriptor. Default: 256. */
   maxEntries?: number
-  /** Whether there is room on the disk at all. Without it, answers are passed on and not kept. */
-  hasRoom?(): Promise<boolean>
+  /** How many bytes more the disk can take. */
+  roomLeft?(): Promise<number>
   /** Hears of every answer that is asked for. */
   onRead?(source: CloneSource): void
 }
@@ -56,6 +62,8 @@ export type CloneSource = 'kept' | 'shared' | 'made' | 'passed'
 
 interface Entry extends Spool {
   key: string
+  /** On disk, when all of it is there. */
+  expectedBytes: number
   follow(signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined>
 }
 
@@ -69,21 +77,34 @@ interface Kind<S extends Spool> {
 const MAX_OUTGROWN = 1000
 
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
-  const { dir, maxBytes, maxEntries = 256, hasRoom = async () => true, onRead } = options
+  const { dir, maxBytes, maxEntries = 256, roomLeft = async () => Infinity, onRead } = options
   const capacity = options.maxEntryBytes ?? Math.ceil(maxBytes / 4)
   // Least recently used first. An entry that is not listed serves its readers and vanishes with the last.
   const listed = new Map<string, Entry>()
   const live = new Set<Entry>()
   const bytes = () => live.values().reduce((sum, entry) => sum + Math.min(entry.written, capacity), 0)
+  const bytesToCome = () =>
+    live
+      .values()
+      .filter(({ state }) => state === 'writing')
+      .reduce((sum, { expectedBytes, written }) => sum + Math.max(0, expectedBytes - written), 0)
   /** Those that came out longer than anybody would expect. */
   const outgrown = createRecent<string, true>({ maxEntries: MAX_OUTGROWN })
   const isListed = (entry: Entry) => listed.get(entry.key) === entry
 
-  async function* readEntry(
-    entry: Entry | undefined,
+  async function* readOrMake<S extends Spool>(
+    key: string,
+    kind: Kind<S>,
     otherwise: Produce,
-    signal?: AbortSignal,
+    { signal, expectedBytes = 0 }: Asked,
   ): AsyncGenerator<Buffer, void, undefined> {
+    signal?.throwIfAborted()
+    let entry = find(key)
+    if (!entry) {
+      const left = await roomLeft()
+      // Somebody else may have begun meanwhile.
+      entry = find(key) ?? begin(key, kind, { left, expectedBytes: Math.min(expectedBytes, capacity) })
+    }
     if (!entry) {
       yield* readDirectly(otherwise, signal)
       return
@@ -97,26 +118,11 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     }
   }
 
-  async function* read(
-    key: string,
-    produce: Produce,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Buffer, void, undefined> {
-    signal?.throwIfAborted()
-    const isRoom = await hasRoom()
-    yield* readEntry(find(key) ?? begin(key, stream(produce), isRoom), produce, signal)
-  }
+  const read: CloneCache['read'] = (key, produce, asked = {}) =>
+    readOrMake(key, stream(produce), produce, asked)
 
-  async function* readWritten(
-    key: string,
-    { write, otherwise }: { write: WriteAnswer; otherwise: Produce },
-    signal?: AbortSignal,
-  ): AsyncGenerator<Buffer, void, undefined> {
-    signal?.throwIfAborted()
-    const isRoom = await hasRoom()
-    if (outgrown.get(key)) yield* read(key, otherwise, signal)
-    else yield* readEntry(find(key) ?? begin(key, written(write), isRoom), otherwise, signal)
-  }
+  const readWritten: CloneCache['readWritten'] = (key, { write, otherwise }, asked = {}) =>
+    outgrown.get(key) ? read(key, otherwise, asked) : readOrMake(key, written(write), otherwise, asked)
 
   function find(key: string): Entry | undefined {
     const entry = listed.get(key)
@@ -124,18 +130,25 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     return entry
   }
 
-  /** Undefined when there is no room, because everything kept is being read or the disk is full. */
+  /** Undefined when there is no room, because everything kept is being read or the disk has not enough. */
   function begin<S extends Spool>(
     key: string,
     { open, follow, fill }: Kind<S>,
-    isRoomOnDisk: boolean,
+    { left, expectedBytes }: { left: number; expectedBytes: number },
   ): (S & Entry) | undefined {
     makeRoom(1)
+    const isRoomOnDisk = left >= bytesToCome() + expectedBytes
+    // The disk is needed for more than this; when the files are closed there is room for the next.
+    if (!isRoomOnDisk) for (const entry of listed.values()) evict(entry)
     const isRoom = isRoomOnDisk && bytes() < maxBytes && live.size < maxEntries
     onRead?.(isRoom ? 'made' : 'passed')
     if (!isRoom) return undefined
     const spool = open(dir, capacity)
-    const entry = Object.assign(spool, { key, follow: (signal?: AbortSignal) => follow(spool, signal) })
+    const entry = Object.assign(spool, {
+      key,
+      expectedBytes,
+      follow: (signal?: AbortSignal) => follow(spool, signal),
+    })
     listed.set(key, entry)
     live.add(entry)
     void complete(entry, () => fill(entry))
@@ -199,10 +212,14 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
   function makeRoom(coming: 0 | 1): void {
     for (const entry of listed.values()) {
       if (bytes() + coming <= maxBytes && live.size + coming <= maxEntries) return
-      if (entry.readers.size > 0 || entry.state === 'writing') continue
-      unlist(entry)
-      disposeIfUnused(entry)
+      evict(entry)
     }
+  }
+
+  function evict(entry: Entry): void {
+    if (entry.readers.size > 0 || entry.state === 'writing') return
+    unlist(entry)
+    disposeIfUnused(entry)
   }
 
   function unlist(entry: Entry): void {

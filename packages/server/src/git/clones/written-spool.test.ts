@@ -44,7 +44,7 @@ const noOther: Produce = () => assert.fail('there is room')
 const other: Produce = () => streamOf([Buffer.from('other')])
 
 const read = (cache: CloneCache, write: WriteAnswer, signal?: AbortSignal) =>
-  cache.readWritten('key', { write, otherwise: noOther }, signal)
+  cache.readWritten('key', { write, otherwise: noOther }, signal ? { signal } : {})
 
 const bytesOf = async (answer: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(answer))
 
