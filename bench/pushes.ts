@@ -9,7 +9,7 @@ import { makeScratch } from './scratch.ts'
 
 /** Each is five objects: the commit, three trees and a blob. */
 const LARGE_COMMITS = Number(process.env.BENCH_PUSH_COMMITS ?? 8000)
-const ROUNDS = 3
+const ROUNDS = 9
 
 const pathOf = (random: () => number): string =>
   `folder-${random() % 12}/part-${random() % 20}/file-${random() % 12}.txt`

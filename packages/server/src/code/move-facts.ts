@@ -5,6 +5,7 @@ import { type Described, gatherFacts, gatherShared, type UpdateFacts } from '../
 import { GitOverLimit } from '../git/process/allowances.ts'
 import type { OpenRepo } from '../git/process/command.ts'
 import type { PushCommand } from '../git/protocol/push-request.ts'
+import { allDone } from '../platform/all-done.ts'
 import type { RepoRow } from '../repos/service.ts'
 import { mindsForce } from './ref-rules.ts'
 import { headRef } from './repositories.ts'
@@ -68,10 +69,8 @@ export async function factsOfMoves(
       gathered.set(way, await withinLimits(gatherFacts(repo, { before, after }, options)))
     }
   }
-  const gathering = Array.from({ length: GATHERED_AT_ONCE }, gather)
   // None goes on when this is over.
-  await Promise.allSettled(gathering)
-  await Promise.all(gathering)
+  await allDone(Array.from({ length: GATHERED_AT_ONCE }, gather))
   for (const move of moves) {
     const found = known.get(move) ?? gathered.get(wayOf(move))
     if (found) facts.set(move, found)

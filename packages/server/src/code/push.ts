@@ -75,7 +75,7 @@ export function createPushService(deps: PushDeps) {
     const moves = movesToDescribe(repo, wanted, current)
     const tips = wanted.flatMap(({ after }) => after ?? [])
     const ingesting = whole
-      ? ingestPack(quarantined, { pack: whole.chunks, maxBytes, onProgress })
+      ? ingestPack(quarantined, { pack: whole.input, maxBytes, onProgress })
       : Promise.resolve(undefined)
     const base = current(headRef(repo)) ?? null
     // Where all refs are at one commit, whatever is beyond it is new.

@@ -121,8 +121,8 @@ export async function startGitServer(root: string) {
           takeRoom: () => true,
           signal: abort.signal,
         }
-        const { hasObjects } = await withWholePack(push.pack, bounds, ({ chunks }) =>
-          ingestPack(quarantined, { pack: chunks, onProgress }),
+        const { hasObjects } = await withWholePack(push.pack, bounds, ({ input }) =>
+          ingestPack(quarantined, { pack: input, onProgress }),
         )
         const tips = push.commands.flatMap((command) => command.after ?? [])
         const broken = await findBrokenTips(quarantined, tips)

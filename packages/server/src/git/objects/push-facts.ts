@@ -1,5 +1,6 @@
 // What is worth knowing about a push besides that it happened: asked once, when it is made, and kept in its event.
 
+import { allDone } from '../../platform/all-done.ts'
 import { EMPTY_TREE_OID, type Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
 import { type ChangedPaths, listChangedPaths, listPathsOfTrees } from './changed-paths.ts'
@@ -221,10 +222,11 @@ export async function gatherShared(
   trees: ReadonlyMap<Oid, Oid>,
 ): Promise<SharedFacts> {
   const roots = tips.flatMap((tip) => trees.get(tip) ?? [])
-  const work = [countNewCommits(repo, tips), listPathsOfTrees(repo, roots, DEFAULT_MAX_PATHS)] as const
   // None goes on when this is over.
-  await Promise.allSettled(work)
-  const [counts, listed] = await Promise.all(work)
+  const [counts, listed] = await allDone([
+    countNewCommits(repo, tips),
+    listPathsOfTrees(repo, roots, DEFAULT_MAX_PATHS),
+  ])
   const paths = new Map<Oid, ChangedPaths>()
   for (const tip of tips) {
     const tree = trees.get(tip)
@@ -241,11 +243,14 @@ export async function gatherFacts(
   { base = null, known, maxPaths = DEFAULT_MAX_PATHS }: FactsOptions = {},
 ): Promise<UpdateFacts> {
   const start = before ?? (base && (await findMergeBases(repo, base, after))[0]) ?? EMPTY_TREE_OID
-  const countNew = async () =>
-    known?.counts.get(after) ?? (await countNewCommits(repo, [after])).get(after) ?? 0
+  const countNew = async () => ({
+    ahead: known?.counts.get(after) ?? (await countNewCommits(repo, [after])).get(after) ?? 0,
+    behind: 0,
+  })
   const listed = start === EMPTY_TREE_OID ? known?.paths.get(after) : undefined
-  const [counted, changed] = await Promise.all([
-    before ? countAheadBehind(repo, before, after) : { ahead: await countNew(), behind: 0 },
+  // None goes on when this is over.
+  const [counted, changed] = await allDone([
+    before ? countAheadBehind(repo, before, after) : countNew(),
     listed ?? listChangedPaths(repo, { from: start, to: after, maxPaths }),
   ])
   return { fastForward: counted.behind === 0, commitCount: counted.ahead, ...changed }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Oid } from '../names.ts'
 import { GitOverLimit } from '../process/allowances.ts'
 import { GitError, type OpenRepo } from '../process/command.ts'
+import type { InputFile } from '../process/feed.ts'
 import { complaintsIn, progressOnly } from '../process/progress.ts'
 
 /** The client's pack was not taken. The message is a reason for its user. */
@@ -36,7 +37,7 @@ export async function withQuarantine<T>(
 
 interface Intake {
   /** All of it must be here, so that no process waits for a client. */
-  pack: AsyncIterable<Uint8Array>
+  pack: AsyncIterable<Uint8Array> | InputFile
   /** How large it may be once it is complete: a few bytes can ask for large objects to be put beside them. */
   maxBytes?: number
   onProgress?: (chunk: Buffer) => void

@@ -2,18 +2,17 @@
 // for a client. A small one stays in memory.
 
 import { randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { InputFile } from '../process/feed.ts'
 import { PackRejected } from './intake.ts'
 
 const KEPT_IN_MEMORY = 1024 * 1024
 const NO_ROOM_BESIDE = 'with what else is being pushed there is no room left: push again when that is done'
-const READ_SIZE = 256 * 1024
 
 /** A pack all of which is here. */
 export interface WholePack {
-  chunks: AsyncIterable<Uint8Array>
+  input: AsyncIterable<Uint8Array> | InputFile
   /** All of a small one, which will not take long. */
   inMemory?: readonly Uint8Array[]
 }
@@ -38,7 +37,7 @@ export async function withWholePack<T>(
   let size = 0
   for (;;) {
     const next = await source.next()
-    if (next.done) return work({ chunks: chunksOf(first), inMemory: first })
+    if (next.done) return work({ input: chunksOf(first), inMemory: first })
     first.push(next.value)
     size += next.value.length
     if (size > KEPT_IN_MEMORY) break
@@ -52,7 +51,7 @@ export async function withWholePack<T>(
       signal.throwIfAborted()
       await file.write(next.value)
     }
-    return await work({ chunks: createReadStream(path, { highWaterMark: READ_SIZE }) })
+    return await work({ input: { file: path } })
   } finally {
     await file.close()
     await rm(path, { force: true })

@@ -77,7 +77,7 @@ test('gives the process nothing but its own environment', async () => {
   assert.match(env, /^GIT_CONFIG_VALUE_\d=secret$/m)
 })
 
-test('reads stdin from bytes and from a stream', async () => {
+test('reads stdin from bytes, from a stream and from a file', async () => {
   const hash = { verb: 'hash-object', options: ['--stdin'] } as const
   const expected = execFileSync('git', ['hash-object', '--stdin'], { input: Buffer.alloc(3 << 20, 'x') })
   assert.deepEqual((await git.run(repo, { ...hash, stdin: Buffer.alloc(3 << 20, 'x') })).stdout, expected)
@@ -85,6 +85,10 @@ test('reads stdin from bytes and from a stream', async () => {
     for (let i = 0; i < 48; i++) yield Buffer.alloc(1 << 16, 'x')
   }
   assert.deepEqual((await git.run(repo, { ...hash, stdin: chunks() })).stdout, expected)
+  const file = join(root, 'its "$0" input')
+  await writeFile(file, Buffer.alloc(3 << 20, 'x'))
+  assert.deepEqual((await git.run(repo, { ...hash, stdin: { file } })).stdout, expected)
+  await assert.rejects(git.run(repo, { ...hash, stdin: { file: `${file}, gone` } }), GitError)
 })
 
 test('asks the source for no more than git reads', async () => {

@@ -8,7 +8,7 @@ import type { PlaceOwner, Places, Slot } from '../../platform/places.ts'
 import type { TreePath, Value } from '../names.ts'
 import { allowances, GitOverLimit, type GitWork, shellLimits, wasOverLimit, workOf } from './allowances.ts'
 import { environmentOf, type Quarantine, type WorkTree } from './environment.ts'
-import { feed, type Input } from './feed.ts'
+import { feed, type Input, type InputFile, isInputFile } from './feed.ts'
 import type { Launchers } from './launchers.ts'
 import { stepBackWhenLong } from './precedence.ts'
 
@@ -28,7 +28,7 @@ interface Circumstances {
   /** Settings for this one command. They travel in the environment, so a secret is not in the arguments. */
   config?: Readonly<Record<string, string>>
   /** 'open' leaves the writing end to the caller of `start`. */
-  stdin?: Input | 'open'
+  stdin?: Input | InputFile | 'open'
   /** The descriptor of a file that takes stdout, past this process. */
   into?: number
   quarantine?: Quarantine
@@ -251,9 +251,10 @@ async function launch(
   const args = argumentsOf(gitDir, command)
   const env = environmentOf(gitDir, command)
   const { into } = command
+  const from = isInputFile(stdin) ? stdin.file : undefined
   const child: Started =
-    (await settings.launchers?.take({ program: binary, args, env, into, limits })) ??
-    spawn('/bin/sh', ['-c', limitedBy(limits), 'limited', binary, ...args], {
+    (await settings.launchers?.take({ program: binary, args, env, from, into, limits })) ??
+    spawn('/bin/sh', ['-c', limitedBy(limits, from), from ?? '', binary, ...args], {
       cwd: '/',
       env,
       stdio: ['pipe', into ?? 'pipe', 'pipe'],
@@ -322,7 +323,8 @@ async function launch(
   })
   // Whoever only reads the stream learns of a failure when asking for `done`.
   done.catch(() => {})
-  feed(pipes.in, stdin === 'open' ? undefined : (stdin ?? ''), end)
+  const input = isInputFile(stdin) ? '' : (stdin ?? '')
+  feed(pipes.in, input === 'open' ? undefined : input, end)
 
   const stop = async () => {
     end(new GitError({ args, exitCode: null, signal: 'SIGTERM', stderr: '' }, verb))
@@ -337,9 +339,9 @@ async function launch(
   }
 }
 
-/** What a launcher does, for a process that is started without one. */
-const limitedBy = (limits: readonly string[]): string =>
-  `${limits.map((limit) => `ulimit ${limit} 2> /dev/null; `).join('')}exec "$@"`
+/** What a launcher does, for a process that is started without one. The name of the script is that of its input. */
+const limitedBy = (limits: readonly string[], from: string | undefined): string =>
+  `${limits.map((limit) => `ulimit ${limit} 2> /dev/null; `).join('')}exec "$@"${from === undefined ? '' : ' < "$0"'}`
 
 function argumentsOf(gitDir: string, command: CheckedCommand): string[] {
   const { verb, options = [], values = [], paths } = command

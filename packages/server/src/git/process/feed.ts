@@ -5,6 +5,14 @@ import type { Writable } from 'node:stream'
 /** All at once, or as it comes. */
 export type Input = Uint8Array | string | AsyncIterable<Uint8Array>
 
+/** A file that a process reads itself, past this one. */
+export interface InputFile {
+  file: string
+}
+
+export const isInputFile = (stdin: unknown): stdin is InputFile =>
+  typeof stdin === 'object' && stdin !== null && 'file' in stdin
+
 /**
  * Writes no faster than git reads. A git that stops reading is judged by its exit code, not by the broken pipe.
  * Without a source the caller writes. A source that fails is reported to `fail`.

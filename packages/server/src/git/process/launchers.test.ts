@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { open, readdir, readFile } from 'node:fs/promises'
+import { mkdtempDisposable, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -78,6 +78,20 @@ test('leaves all of its input to the program', async () => {
   const child = await take(launchers, 'cat')
   child.stdin.end(input)
   assert.deepEqual(await buffer(child.stdout), input)
+})
+
+test('reads a file, whatever its name is', async () => {
+  await using dir = await mkdtempDisposable(join(tmpdir(), 'launchers-'))
+  for (const name of ['file', ' a $(touch x) `b` "c" \\d ', "-e '", '<']) {
+    const from = join(dir.path, name)
+    await writeFile(from, name)
+    const child = await take(launchers, 'cat', { from })
+    child.stdin.end('something else')
+    assert.equal(await text(child.stdout), name)
+  }
+  const child = await take(launchers, 'cat', { from: join(dir.path, 'none') })
+  const [code] = await once(child, 'close')
+  assert.notEqual(code, 0)
 })
 
 test('writes into a file that has no name', async () => {

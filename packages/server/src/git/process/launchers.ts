@@ -8,6 +8,8 @@ interface Launch {
   program: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
+  /** The path of a file that is stdin. */
+  from?: string | undefined
   /** The descriptor of a file that takes stdout, from its start. */
   into?: number | undefined
   /** Arguments of `ulimit`, for the program and all it starts. */
@@ -30,13 +32,18 @@ const PATIENCE_MS = 2000
 // Nothing of what it is told is evaluated, and limits are numbers of our own. It reads no further than the last line, so
 // what follows is the program's. One that is told nothing, or only half, must not look as if the program had done its work.
 const SCRIPT = `
+from=
 while IFS= read -r line; do
   case $line in
     =*) export "\${line#=}" ;;
     +*) set -- "$@" "\${line#+}" ;;
     '>'*) exec > "\${line#>}" ;;
+    '<'*) from=\${line#<} ;;
     '!'*) ulimit \${line#!} 2> /dev/null ;;
-    *) exec "$@" ;;
+    *)
+      [ "$from" ] && exec "$@" < "$from"
+      exec "$@"
+      ;;
   esac
 done
 exit 127`
@@ -108,10 +115,11 @@ export function createLaunchers({
   }
 
   return {
-    async take({ program, args, env, into, limits = [] }) {
+    async take({ program, args, env, from, into, limits = [] }) {
       if (isClosed || (into !== undefined && !canOpenDescriptors)) return undefined
       const lines = [
         ...(into === undefined ? [] : [`>/proc/${process.pid}/fd/${into}`]),
+        ...(from === undefined ? [] : [`<${from}`]),
         ...limits.map((limit) => `!${limit}`),
         ...Object.entries(env).map(([name, value]) => `=${name}=${value}`),
         ...[program, ...args].map((word) => `+${word}`),
