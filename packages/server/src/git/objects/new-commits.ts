@@ -43,41 +43,54 @@ async function listNew(repo: OpenRepo, tips: readonly Oid[]): Promise<Buffer | u
   return truncated ? undefined : stdout
 }
 
+/** The commits by their number in the list, so that to count costs no more than to follow numbers. */
 async function readHistory(list: Buffer, pause: Pause) {
   const numbers = new Map<string, number>()
-  const lines: Buffer[] = []
-  for (let at = 0; at < list.length; ) {
-    const end = list.indexOf(0x0a, at)
-    if (end < 0) break
-    numbers.set(list.toString('latin1', at, at + OID_LENGTH), lines.length)
-    lines.push(list.subarray(at, end))
-    at = end + 1
-    if (lines.length % STEPS_A_LOOK === 0) await pause()
+  for (let at = 0; at < list.length; at = endOfLine(list, at) + 1) {
+    numbers.set(list.toString('latin1', at, at + OID_LENGTH), numbers.size)
+    if (numbers.size % STEPS_A_LOOK === 0) await pause()
   }
-  const seenFor = new Uint32Array(lines.length)
+  /** Of each commit, where its parents begin; those of the next begin where they end. */
+  const begins = new Uint32Array(numbers.size + 1)
+  const parents: number[] = []
+  for (let at = 0, number = 0; at < list.length; number++) {
+    const end = endOfLine(list, at)
+    for (let next = at + OID_LENGTH + 1; next < end; next += OID_LENGTH + 1) {
+      const parent = numbers.get(list.toString('latin1', next, next + OID_LENGTH))
+      // One that is not listed is no news.
+      if (parent !== undefined) parents.push(parent)
+    }
+    begins[number + 1] = parents.length
+    at = end + 1
+    if (number % STEPS_A_LOOK === 0) await pause()
+  }
+  const seenFor = new Uint32Array(numbers.size)
   let counted = 0
 
   return {
     async count(tip: Oid, pause: Pause): Promise<number> {
+      const start = numbers.get(tip)
+      if (start === undefined) return 0
       const mark = ++counted
+      seenFor[start] = mark
+      const left = [start]
       let found = 0
-      const next: number[] = []
-      const visit = (oid: string) => {
-        const number = numbers.get(oid)
-        // A parent that is not listed is no news.
-        if (number === undefined || seenFor[number] === mark) return
-        seenFor[number] = mark
-        found++
-        next.push(number)
-      }
-      visit(tip)
-      for (let number = next.pop(); number !== undefined; number = next.pop()) {
-        const line = lines[number]
-        for (let at = OID_LENGTH + 1; line && at < line.length; at += OID_LENGTH + 1)
-          visit(line.toString('latin1', at, at + OID_LENGTH))
-        if (found % STEPS_A_LOOK === 0) await pause()
+      for (let number = left.pop(); number !== undefined; number = left.pop()) {
+        const end = begins[number + 1] ?? 0
+        for (let i = begins[number] ?? 0; i < end; i++) {
+          const parent = parents[i]
+          if (parent === undefined || seenFor[parent] === mark) continue
+          seenFor[parent] = mark
+          left.push(parent)
+        }
+        if (++found % STEPS_A_LOOK === 0) await pause()
       }
       return found
     },
   }
+}
+
+function endOfLine(list: Buffer, at: number): number {
+  const end = list.indexOf(0x0a, at)
+  return end < 0 ? list.length : end
 }
