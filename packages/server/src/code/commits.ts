@@ -204,7 +204,7 @@ export function createCommitsService(deps: CommitsDeps) {
     const answer = { branch: input.branch, oid: ours as string, conflicts: [], conflictsTruncated: false }
     if (theirs === ours) return { ...answer, outcome: 'up-to-date' as const }
     requireMayMerge(caller, repo, { ref, before: ours, after: theirs })
-    if (straight) {
+    if (straight?.fastForward) {
       const change = { ref, before: ours, after: theirs, facts: straight }
       await land(caller, repo, change, { means: 'merge' })
       return { ...answer, outcome: 'fast-forward' as const, oid: theirs }

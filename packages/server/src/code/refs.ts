@@ -155,8 +155,11 @@ export function createRefsService(deps: RefsDeps) {
     if (!isAsExpected(before, wanted.expectedOid)) throw new Fault('STALE_REF', { name: repo.name, ref })
     const { oid, peeled, type, facts: read } = await targetOf(repo, { ref, before, oid: wanted.oid }, signal)
     if (oid === before) return present(ref, oid)
-    const mustKeep = read === 'unclear' && before && !wanted.force
-    if (mustKeep && !(await isFastForward(repositories, repo, { before, after: oid }, signal)))
+    const keepsAll = async (before: Oid) =>
+      read === 'unclear'
+        ? isFastForward(repositories, repo, { before, after: oid }, signal)
+        : (read?.fastForward ?? true)
+    if (before && !wanted.force && !(await keepsAll(before)))
       throw new Fault('NON_FAST_FORWARD', { name: repo.name, ref })
     const gather = async () => {
       const base = before ? null : ((await repositories.findOid(repo, 'HEAD')) ?? null)

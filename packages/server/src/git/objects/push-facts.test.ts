@@ -76,8 +76,8 @@ test('what a ref is moved to is understood from its objects, with the same resul
   }
   await both(first, third)
   const aside = repo.commit({ 'c.txt': 'c' }, first)
-  assert.equal(await read(third, aside), undefined)
-  assert.equal(await read(third, first), undefined)
+  await both(third, aside)
+  await both(third, first)
   const merged = repo.commit({}, third, aside)
   assert.equal(await read(third, merged), undefined)
 })
@@ -141,12 +141,35 @@ test('a new branch straight ahead of the default one, or of nothing, is understo
     )
 })
 
+test('a branch that takes back a few commits is understood as well, with others in their place or none', async () => {
+  const merged = repo.commit({ 'a.txt': 'merged' }, third, repo.commit({ 'c.txt': 'c' }, first))
+  const amended = repo.commit({ 'dir/b.txt': 'amended' }, second)
+  const further = repo.commit({ 'dir/b.txt': 'further', 'a.txt': undefined }, amended)
+  const onMerged = [repo.commit({ x: '1' }, merged), repo.commit({ x: '2' }, merged)] as const
+  const ways: [before: Oid, after: Oid][] = [
+    [third, amended],
+    [amended, third],
+    [third, further],
+    [further, third],
+    [further, first],
+    [further, repo.commit({ 'b.txt': 'other' }, first)],
+    [...onMerged],
+    [onMerged[0], merged],
+  ]
+  for (const [before, after] of ways) {
+    const facts = await gatherFacts(repo.repo, { before, after })
+    assert.equal(facts.fastForward, false)
+    assert.deepEqual(await read(before, after), facts)
+  }
+})
+
 test('what is not a straight move, or a large one, is left to git', async () => {
   const sibling = repo.commit({ 'c.txt': 'c' }, first)
   const merge = repo.commit({}, third, sibling)
   assert.equal(await read(third, merge), undefined)
   assert.equal(await read(sibling, merge), undefined)
-  assert.equal(await read(third, sibling), undefined)
+  assert.equal(await read(merge, sibling), undefined)
+  assert.equal(await read(third, repo.commit({ 'c.txt': 'c' })), undefined)
   assert.equal(await read(null, third, second, false), undefined)
   assert.equal(await read(null, sibling, second), undefined)
   assert.equal(await read(oid('d'.repeat(40)), third), undefined)
@@ -155,6 +178,7 @@ test('what is not a straight move, or a large one, is left to git', async () => 
   let far = first
   for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
   assert.equal(await read(first, far), undefined)
+  assert.equal(await read(far, first), undefined)
 })
 
 test('where one new branch is long, its siblings are left to git, which is told their trees', async () => {
@@ -214,6 +238,11 @@ test('a straight move is whole only when all that each commit adds is there', as
   const mended = commitOf(listing, withoutBlob)
   assert.equal(await isWhole(first, mended), false)
   assert.equal(await isWhole(withoutBlob, mended), true)
+
+  // In the place of others.
+  assert.deepEqual([await isWhole(third, good), await isWhole(third, better)], [true, true])
+  assert.equal(await isWhole(better, first), true)
+  assert.deepEqual([await isWhole(third, withoutBlob), await isWhole(third, mended)], [false, false])
 })
 
 test('no process waits for a pack that is still being taken', async () => {

@@ -147,43 +147,89 @@ const DEFAULT_MAX_PATHS = 1000
 
 interface StraightMove {
   facts: UpdateFacts
-  /** Of each commit, from the tip down to the one where the branch was, or to null where it was nowhere. */
+  /** Of each commit, from the tip down to the one that it left, or to null where it left none. */
   trees: (Oid | null)[]
   /** What the tip has that was not there before. */
   blobs: Oid[]
 }
 
 /**
- * A branch that moved straight ahead by a few commits, with few directories changed; or a new one that is as far ahead of
- * where it left the default branch, or of nothing.
+ * A branch that moved straight ahead by a few commits, with few directories changed, from where it was or from a little
+ * before that; or a new one that is as far ahead of where it left the default branch, or of nothing.
  */
 async function readStraightMove(
   objects: TipReader,
+  update: BranchUpdate,
+  surroundings: Surroundings,
+): Promise<Reading> {
+  const way = await readWay(objects, update, surroundings)
+  if (way === LONG || way === ODD) return way
+  const { trees, from, behind } = way
+  const treeOf = async (oid: Oid) => (await objects.findCommit(oid))?.tree
+  const fromTree = from === null ? null : await treeOf(from)
+  const beforeTree = behind > 0 && update.before ? await treeOf(update.before) : fromTree
+  if (fromTree === undefined || beforeTree === undefined) return ODD
+  const tip = trees[0] ?? fromTree
+  const changed = tip && (await readChanges(objects, { before: beforeTree, after: tip }))
+  if (!changed) return ODD
+  const facts = { fastForward: behind === 0, commitCount: trees.length, ...changed.facts }
+  return { facts, trees: [...trees, fromTree], blobs: changed.blobs }
+}
+
+/** Commits one after the other, each the only parent of the one before. */
+interface Way {
+  /** Of each, from the tip down. */
+  trees: Oid[]
+  /** The commit below, which was there before; null where none was. */
+  from: Oid | null
+  /** How many commits the branch loses. */
+  behind: number
+}
+
+async function readWay(
+  objects: TipReader,
   { before, after }: BranchUpdate,
   { base, isNew, leftBaseAt }: Surroundings,
-): Promise<Reading> {
+): Promise<Way | typeof LONG | typeof ODD> {
   const start = before ?? base
+  const seen: (Oid | null)[] = []
   const trees: Oid[] = []
+  const otherwise = async (reading: typeof LONG | typeof ODD) => {
+    const back = before && (await findWayBack(objects, before, seen))
+    return back
+      ? { trees: trees.slice(0, seen.indexOf(back.to)), from: back.to, behind: back.count }
+      : reading
+  }
   let next: Oid | null = after
   while (next !== start) {
     if (!before && (next === null || !isNew(next))) {
       if (await leftBaseAt?.(next)) break
       return ODD
     }
-    if (trees.length === MAX_STRAIGHT_COMMITS) return LONG
+    seen.push(next)
+    if (trees.length === MAX_STRAIGHT_COMMITS) return otherwise(LONG)
     const commit: Commit | undefined = next ? await objects.findCommit(next) : undefined
-    if (!commit || commit.parents.length > 1) return ODD
+    if (!commit || commit.parents.length > 1) return otherwise(ODD)
     trees.push(commit.tree)
     next = commit.parents[0] ?? null
   }
-  const startCommit = next === null ? undefined : await objects.findCommit(next)
-  if (next && !startCommit) return ODD
-  const startTree = startCommit?.tree ?? null
-  const tip = trees[0] ?? startTree
-  const changed = tip && (await readChanges(objects, { before: startTree, after: tip }))
-  if (!changed) return ODD
-  const facts = { fastForward: true, commitCount: trees.length, ...changed.facts }
-  return { facts, trees: [...trees, startTree], blobs: changed.blobs }
+  return { trees, from: next, behind: 0 }
+}
+
+/** Down from where a branch was, to the first commit that was seen on the way to where it is now. */
+async function findWayBack(
+  objects: TipReader,
+  before: Oid,
+  seen: readonly (Oid | null)[],
+): Promise<{ to: Oid; count: number } | undefined> {
+  let next: Oid | undefined = before
+  for (let count = 0; next && count <= MAX_STRAIGHT_COMMITS; count++) {
+    if (seen.includes(next)) return { to: next, count }
+    const commit: Commit | undefined = await objects.findCommit(next)
+    if (!commit || commit.parents.length > 1) return undefined
+    next = commit.parents[0]
+  }
+  return undefined
 }
 
 async function readChanges(objects: TipReader, trees: { before: Oid | null; after: Oid }) {
