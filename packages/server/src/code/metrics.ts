@@ -1,6 +1,7 @@
 import { Counter } from 'prom-client'
 import type { CloneCache, CloneSource } from '../git/clones/cache.ts'
 import type { StoredObjects } from '../git/packs/stored-objects.ts'
+import type { GitWork } from '../git/process/allowances.ts'
 import { observe, type Registry } from '../platform/metrics.ts'
 import type { Places } from '../platform/places.ts'
 import type { PackSurvey } from './survey.ts'
@@ -13,6 +14,16 @@ export const createCloneCounter = (registry: Registry): ((source: CloneSource) =
     registers: [registry],
   })
   return (source) => clones.inc({ source })
+}
+
+export const createGitCounter = (registry: Registry): ((work: GitWork) => void) => {
+  const started = new Counter({
+    name: 'trellis_git_processes_started_total',
+    help: 'Git processes that were started, by what they were for; most requests need none',
+    labelNames: ['work'],
+    registers: [registry],
+  })
+  return (work) => started.inc({ work })
 }
 
 /** How busy git is, and what the clone cache holds. */

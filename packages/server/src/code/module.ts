@@ -37,7 +37,7 @@ import { createLocatingService } from './locating.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createMakers } from './makers.ts'
 import { createMergePreviewsService } from './merge-previews.ts'
-import { createCloneCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
+import { createCloneCounter, createGitCounter, watchGit, watchObjects, watchPacks } from './metrics.ts'
 import { createPackHealth } from './pack-health.ts'
 import { createPackLists } from './pack-lists.ts'
 import { createPruningService } from './pruning.ts'
@@ -83,7 +83,7 @@ export async function createCodeModule(needs: CodeNeeds) {
   const pool = createPlaces({ size: config.git.processes })
   const launchers = createLaunchers({ directory: join(scratch.path, 'launchers') })
   const slowPool = createPlaces({ size: SLOW_PROCESSES })
-  const git = createGit({ pool, slowPool, launchers })
+  const git = createGit({ pool, slowPool, launchers, onStart: createGitCounter(registry) })
   const packs = createLocalPackStore(dataDir, { clock: needs.clock, keepsSpares: true })
   const objects = createStoredObjects({ store: packs, maxBytes: config.git.objectMemoryBytes })
   watchObjects(registry, objects)

@@ -113,6 +113,8 @@ interface GitSettings {
   slowPool?: Places
   /** Where processes come from that have been started ahead. */
   launchers?: Launchers
+  /** Hears of every process that is started. */
+  onStart?(work: GitWork): void
 }
 
 /** Git said no: it exited with a code that is no answer, was killed, or could not be started. */
@@ -174,6 +176,7 @@ export function createGit(settings: GitSettings = {}): Git {
     const pool = (isSlow && settings.slowPool) || settings.pool
     const slot = await pool?.acquire(command.owner ?? NOBODY, command.signal)
     try {
+      settings.onStart?.(work)
       const child = await launch(settings, { gitDir, command, work, slot })
       running.add(child)
       if (isOver) void child.stop()
