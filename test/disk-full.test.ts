@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, mkdtempDisposable, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -53,10 +53,7 @@ async function empty(path: string): Promise<void> {
 it('a full disk gives 507 for writes of every kind, reads go on, and nothing was changed', async (t) => {
   await using disk = await mountDisk(16)
   if (!disk) return t.skip('this machine does not let us mount a small disk')
-  await using clients = {
-    path: await mkdtemp(join(tmpdir(), 'trellis-clients-')),
-    [Symbol.asyncDispose]: () => rm(clients.path, { recursive: true }),
-  }
+  await using clients = await mkdtempDisposable(join(tmpdir(), 'trellis-clients-'))
   await using database = await createSqlite()
   const data = join(disk.path, 'data')
   await mkdir(data)
@@ -137,10 +134,7 @@ it('a full disk gives 507 for writes of every kind, reads go on, and nothing was
 it('a repository that is larger than the room left can be cloned', async (t) => {
   await using disk = await mountDisk(24)
   if (!disk) return t.skip('this machine does not let us mount a small disk')
-  await using clients = {
-    path: await mkdtemp(join(tmpdir(), 'trellis-clients-')),
-    [Symbol.asyncDispose]: () => rm(clients.path, { recursive: true }),
-  }
+  await using clients = await mkdtempDisposable(join(tmpdir(), 'trellis-clients-'))
   await using database = await createSqlite()
   const data = join(disk.path, 'data')
   await mkdir(data)

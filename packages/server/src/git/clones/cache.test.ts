@@ -209,11 +209,14 @@ test('an answer that the disk has no room for is passed on, and what nobody read
   // The first may still need almost all of its 600 bytes.
   assert.equal(await text(cache.read('b', produceText('direct'), expecting(500))), 'direct')
   assert.equal(cache.entries, 1)
-  assert.equal(await text(cache.read('c', produceText('kept'), expecting(400))), 'kept')
+  for (const key of ['c', 'd', 'e'])
+    assert.equal(await text(cache.read(key, produceText('kept'), expecting(400))), 'kept')
+  assert.equal(cache.entries, 4)
+  // Six bytes too few, which the oldest two have.
+  left = 790
+  assert.equal(await text(cache.read('f', produceText('direct'), expecting(200))), 'direct')
   assert.equal(cache.entries, 2)
-  left = 100
-  assert.equal(await text(cache.read('d', produceText('direct'), expecting(200))), 'direct')
-  assert.equal(cache.entries, 1)
+  await text(cache.read('e', mustNotProduce))
   await step(undefined)
   assert.equal(await first, 'slow')
 })

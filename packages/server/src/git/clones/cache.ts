@@ -137,10 +137,9 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     { left, expectedBytes }: { left: number; expectedBytes: number },
   ): (S & Entry) | undefined {
     makeRoom(1)
-    const isRoomOnDisk = left >= bytesToCome() + expectedBytes
-    // The disk is needed for more than this; when the files are closed there is room for the next.
-    if (!isRoomOnDisk) for (const entry of listed.values()) evict(entry)
-    const isRoom = isRoomOnDisk && bytes() < maxBytes && live.size < maxEntries
+    const lacking = bytesToCome() + expectedBytes - left
+    makeRoomOnDisk(lacking)
+    const isRoom = lacking <= 0 && bytes() < maxBytes && live.size < maxEntries
     onRead?.(isRoom ? 'made' : 'passed')
     if (!isRoom) return undefined
     const spool = open(dir, capacity)
@@ -216,10 +215,20 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     }
   }
 
-  function evict(entry: Entry): void {
-    if (entry.readers.size > 0 || entry.state === 'writing') return
+  /** Not for who asks: files are closed a little later. The next has it. */
+  function makeRoomOnDisk(lacking: number): void {
+    let left = lacking
+    for (const entry of listed.values()) {
+      if (left <= 0) return
+      if (evict(entry)) left -= entry.written
+    }
+  }
+
+  function evict(entry: Entry): boolean {
+    if (entry.readers.size > 0 || entry.state === 'writing') return false
     unlist(entry)
     disposeIfUnused(entry)
+    return true
   }
 
   function unlist(entry: Entry): void {
