@@ -76,6 +76,8 @@ describe('what an agent does all day', () => {
     await client.run('reset', '-q', '--soft', 'topic~2')
     await client.run('commit', '-q', '-m', 'Both at once')
     await assertStartsNone('a forced push', () => client.run('push', '-q', '--force', url, 'topic'))
+    await client.run('commit', '-q', '--amend', '-m', 'In other words')
+    await assertStartsNone('a commit in other words', () => client.run('push', '-q', '--force', url, 'topic'))
     await assertStartsNone('ls-remote', () => client.run('ls-remote', url))
     // So that nothing above is to be seen for want of looking.
     const before = await started()

@@ -119,6 +119,7 @@ describe('a push of plain objects', () => {
       commitOf(treeOf(entry('40000', 'elsewhere', folder))),
       treeOf(entry('40000', 'elsewhere', folder)),
     ],
+    'what is there already, once more': [...withTree(plainTree), ['blob', 'a\n']],
     'a folder sorted after a file with a point': withTree(
       treeOf(entry('100644', 'a.b'), entry('40000', 'a', idOf(plainTree)), entry('100644', 'a0')),
       plainTree,
@@ -322,10 +323,8 @@ describe('a push that git has to look at', () => {
 
   it('for something unusual is left to it', () => judgeAll(odd(), { here: false, git: true }))
 
-  it('because it brings what is there, or moves otherwise, is left to it', async () => {
+  it('because it moves otherwise is left to it', async () => {
     const moved = { before: tip, after: idOf(commitOf(plainTree)) }
-    const known: Made = ['blob', 'a\n']
-    assert.equal(await readHere(await packOf([...withTree(plainTree), known]), moved), undefined)
     const pack = await packOf(withTree(plainTree))
     assert.equal(await readHere(pack, { before: idOf(blob), after: moved.after }), undefined)
     assert.equal(await readHere(pack, { before: tip, after: idOf(plainTree) }), undefined)

@@ -73,16 +73,16 @@ export async function describePlainPush<Update extends BranchUpdate>(
   stored: ObjectReader,
   { updates, base, signal }: Asked<Update>,
 ): Promise<Described<Update> | undefined> {
-  if (!(await isAllThere(pack, stored, updates))) return undefined
+  const known = await findKnown(pack, stored, updates)
+  if (!known) return undefined
   const { brought } = pack
   const walks = createWalks(stored, signal, MAX_WALKED)
   const described = await describeUpdates(withBrought(stored, brought), {
     oids: updates.map(({ after }) => after),
     updates,
-    // Nothing in the pack was there before.
     surroundings: {
       base,
-      isNew: (oid) => brought.has(oid),
+      isNew: (oid) => brought.has(oid) && !known.has(oid),
       leftBaseAt: async (oid) =>
         oid === null || (base !== null && (await walks.isAncestor(oid, base)) === true),
     },
@@ -93,23 +93,37 @@ export async function describePlainPush<Update extends BranchUpdate>(
   return isUnderstood ? described : undefined
 }
 
-/** Whether none of it was there before, and what it names is. */
-async function isAllThere(
+/**
+ * What of it was there before, byte for byte: whoever words a commit anew sends its files once more. Undefined where
+ * something that it names is not there.
+ */
+async function findKnown(
   pack: PlainPack,
   stored: ObjectReader,
   updates: readonly BranchUpdate[],
-): Promise<boolean> {
+): Promise<Set<Oid> | undefined> {
   const { brought, needed, attributes } = pack
   const before = await findThereBefore(pack, stored, updates)
   const unknown = [...needed].filter(([oid, type]) => before.get(oid) !== type)
   const infos = await stored.listInfo([...brought.keys(), ...unknown.map(([oid]) => oid)])
-  if (infos.slice(0, brought.size).some((info) => info !== undefined)) return false
-  if (!unknown.every(([, type], i) => infos[brought.size + i]?.type === type)) return false
+  if (!unknown.every(([, type], i) => infos[brought.size + i]?.type === type)) return undefined
   for (const oid of attributes) {
     const content = brought.get(oid)?.content ?? (await stored.findBlob(oid, MAX_ATTRIBUTES_BYTES))
-    if (!content || !arePlainAttributes(content)) return false
+    if (!content || !arePlainAttributes(content)) return undefined
   }
-  return true
+  const known = new Set<Oid>()
+  for (const [i, object] of [...brought.values()].entries()) {
+    if (!infos[i]) continue
+    if (!(await isStored(object, stored))) return undefined
+    known.add(object.oid)
+  }
+  return known
+}
+
+async function isStored({ oid, type, content }: PackedObject, stored: ObjectReader): Promise<boolean> {
+  if (type === 'tag') return false
+  const found = await (type === 'blob' ? stored.findBlob(oid, content.length) : stored.findBytes(oid, type))
+  return found?.equals(content) ?? false
 }
 
 /**
