@@ -117,12 +117,13 @@ describe('a workflow', () => {
     const module: Module = async (step) => {
       const heard: string[] = []
       orders.push(heard)
-      const branch = async (name: string, ms: number) => {
-        await step.do(name, () => new Promise((resolve) => setTimeout(resolve, ms)))
+      const quickWentOn = Promise.withResolvers<void>()
+      const branch = async (name: string, work: () => unknown) => {
+        await step.do(name, work)
         heard.push(`${name} ${Date.now()}`)
-        await step.do(`${name} again`, () => {})
+        await step.do(`${name} again`, quickWentOn.resolve)
       }
-      await Promise.all([branch('slow', 15), branch('quick', 1)])
+      await Promise.all([branch('slow', () => quickWentOn.promise), branch('quick', () => {})])
     }
     assert.equal((await stretch(call, module)).kind, 'returned')
     assert.equal((await stretch(call, module)).kind, 'returned')
