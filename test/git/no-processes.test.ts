@@ -78,6 +78,10 @@ describe('what an agent does all day', () => {
     await assertStartsNone('a forced push', () => client.run('push', '-q', '--force', url, 'topic'))
     await client.run('commit', '-q', '--amend', '-m', 'In other words')
     await assertStartsNone('a commit in other words', () => client.run('push', '-q', '--force', url, 'topic'))
+    await assertStartsNone('a branch where another is', () => client.run('push', '-q', url, 'main:beside'))
+    await assertStartsNone('one that catches up', () => client.run('push', '-q', url, '+topic:beside'))
+    await assertStartsNone('one that goes back', () => client.run('push', '-q', url, '+topic~1:beside'))
+    await assertStartsNone('one that is deleted', () => client.run('push', '-q', url, ':beside'))
     await assertStartsNone('ls-remote', () => client.run('ls-remote', url))
     // So that nothing above is to be seen for want of looking.
     const before = await started()

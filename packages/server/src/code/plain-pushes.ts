@@ -49,9 +49,11 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
     return repositories
       .withObjects(repo, signal, async (stored) => {
         const brought = await readPlainPack(Buffer.concat(inMemory), stored)
-        const bytes = brought && (await formatPack(brought.objects))
-        if (!bytes || bytes.pack.length > maxBytes) return undefined
-        const storing = packs.add(bytes)
+        if (!brought) return undefined
+        // None where a branch moves to what is there.
+        const bytes = brought.objects.length > 0 ? await formatPack(brought.objects) : undefined
+        if (bytes && bytes.pack.length > maxBytes) return undefined
+        const storing = bytes ? packs.add(bytes) : Promise.resolve(undefined)
         // Whoever waits for it hears of it, and until then somebody has to.
         storing.catch(() => {})
         const describing = describePlainPush(brought, stored, { updates: moves, base, signal })
@@ -71,11 +73,10 @@ export function createPlainPushes({ repositories, makers, packs }: PlainPushesDe
   }
 
   /** What could not be stored has left nothing behind, and why it could not matters to nobody. */
-  const discard = (storing: Promise<PackInfo>): Promise<void> =>
-    storing.then(
-      ({ packId }) => packs.remove(packId),
-      () => undefined,
-    )
+  async function discard(storing: Promise<PackInfo | undefined>): Promise<void> {
+    const stored = await storing.catch(() => undefined)
+    if (stored) await packs.remove(stored.packId)
+  }
 
   return {
     /** Undefined where git has to look at it. Throws OutOfSpace. */

@@ -214,6 +214,48 @@ describe('a push of a new branch', () => {
   })
 })
 
+describe('a push that brings nothing', () => {
+  const factsByGit = ({ before, after }: Move, base: Oid) =>
+    gatherFacts(server.repo, { before, after }, { base: before ? null : base })
+
+  it('is described as git describes it where a branch moves to what is there', async () => {
+    const empty = await packOf([])
+    const first = server.commit({ 'a.txt': 'a\n', 'dir/b.txt': 'b\n', 'c.txt': 'c\n' }, tip)
+    const later = server.commit({ 'a.txt': 'a\n', 'c.txt': 'cc\n' }, first)
+    const beside = server.commit({ 'a.txt': 'aa\n' }, tip)
+    server.git(['update-ref', 'refs/heads/main', later])
+    server.git(['update-ref', 'refs/heads/beside', beside])
+    try {
+      const moves: Move[] = [
+        { before: tip, after: later },
+        { before: later, after: tip },
+        { before: beside, after: later },
+        { before: null, after: later },
+        { before: null, after: first },
+      ]
+      for (const move of moves) {
+        const read = await readHere(empty, move, later)
+        assert.deepEqual(read?.described.facts.get(move), await factsByGit(move, later))
+        assert.deepEqual(read?.objects, [])
+      }
+    } finally {
+      server.git(['update-ref', 'refs/heads/main', tip])
+      server.git(['update-ref', '-d', 'refs/heads/beside'])
+    }
+  })
+
+  it('is left to git where what it names is not there, not whole or not on the default branch', async () => {
+    const empty = await packOf([])
+    const lacking = server.git(['mktree', '--missing'], `100644 blob ${'d'.repeat(40)}\tx\n`)
+    const broken = server.git(['commit-tree', '-p', tip, '-m', 'x', lacking]) as Oid
+    const apart = server.commit({ 'x.txt': 'x\n' })
+    for (const after of ['d'.repeat(40), broken, folder] as Oid[])
+      for (const before of [tip, null]) assert.equal(await readHere(empty, { before, after }), undefined)
+    assert.equal(await readHere(empty, { before: null, after: apart }), undefined)
+    assert.equal(await readHere(empty, { before: tip, after: apart }), undefined)
+  })
+})
+
 describe('a push of objects that git refuses', () => {
   const tree = idOf(plainTree)
   const person = (line: string) => withCommit(`${headed(tree, '', line)}\nMessage\n`)

@@ -63,12 +63,14 @@ test('reads whole objects and differences, in whatever order they come', async (
 test('leaves to git whatever is odd', async () => {
   const good = signed(header(1), entry(BLOB, text))
   assert.equal((await read(good))?.length, 1)
+  assert.deepEqual(await read(signed(header(0))), [])
   const base = Buffer.from(oidOf('blob', text), 'hex')
   const delta = (bytes: Buffer) => signed(header(2), entry(BLOB, text), entry(ID, bytes, { base }))
   const bomb = Buffer.alloc(512 * 1024)
   const odd: Record<string, Buffer> = {
     nothing: Buffer.alloc(0),
-    'no objects': signed(header(0)),
+    'no objects, and yet more': signed(header(0), entry(BLOB, text)),
+    'no objects, cut off': signed(header(0)).subarray(0, -1),
     'another version': signed(Buffer.from('PACK\0\0\0\x03\0\0\0\x01', 'latin1'), entry(BLOB, text)),
     'a wrong sum': Buffer.concat([good.subarray(0, -1), Buffer.from([0])]),
     'more than it says': signed(header(1), entry(BLOB, text), entry(BLOB, Buffer.from('x'))),

@@ -54,9 +54,9 @@ interface Entry {
 
 async function readEntries(pack: Buffer): Promise<Entry[]> {
   const end = pack.length - ID_BYTES
-  require(end > HEADER_BYTES && pack.toString('latin1', 0, 8) === 'PACK\0\0\0\x02')
+  require(end >= HEADER_BYTES && pack.toString('latin1', 0, 8) === 'PACK\0\0\0\x02')
   const count = pack.readUInt32BE(8)
-  require(count > 0 && count <= MAX_OBJECTS)
+  require(count <= MAX_OBJECTS)
   require(hash('sha1', pack.subarray(0, end), 'buffer').equals(pack.subarray(end)))
   const entries: Entry[] = []
   const pause = createPauses()
