@@ -9,7 +9,7 @@ import * as z from 'zod'
 import { createRandom, hostileBody, hostileHeaders, type JsonSchema } from './hostile-body.ts'
 
 /** Another few every time. Set HOSTILE_REQUESTS to try more. */
-const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 2000)
+const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 1200)
 const AT_ONCE = 12
 
 /** What an operation may fail with by its nature, 5xx though it is. */

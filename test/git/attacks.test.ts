@@ -71,7 +71,7 @@ describe('somebody else is served', { timeout: 900_000 }, () => {
       await client.run('init', '-q')
       const bystander = await createBystander(server, sandbox)
       const slowdown = await bystander.during(async (turn) => {
-        await pushHostileExtensions(client, server.remote(name), { turn, part: 0.2 })
+        await pushHostileExtensions(client, server.remote(name), { turn, part: 0.1 })
         const { status } = await server.post('extensions/list', { name, ref: `hostile-${turn}` })
         assert.equal(status, 200)
       })

@@ -8,7 +8,7 @@ import { Cannot, type Driver, Refused, startDriver } from './clients/driver.ts'
 import { type OtherClient, otherClients } from './clients/installed.ts'
 import { type Client, createClient, listed, useHost } from './harness.ts'
 
-const LARGE = 60 * 1024 * 1024
+const LARGE = 24 * 1024 * 1024
 /** So much of it is noise. All of it would take clients in slow languages half a minute to compress, in vain. */
 const NOISE = 8 * 1024 * 1024
 
@@ -159,7 +159,7 @@ function tests(other: OtherClient) {
     )
   })
 
-  it('pushes and clones a blob of 60 MB', async () => {
+  it('pushes and clones a blob of 24 MB', async () => {
     large ??= makeLarge()
     const { client: source, blob, commit } = await large
     const url = await host.repo(named('large'))

@@ -25,6 +25,7 @@ const REPO_MAX_REFS = 12
 const ORG_MAX_BYTES = 1_000_000
 
 const fixtures = readFixtures()
+const newest = Math.max(...fixtures.map(({ manifest }) => manifest.schema))
 
 for (const fixture of fixtures) describe(`what ${fixture.name} has left`, () => upgrade(fixture))
 
@@ -32,6 +33,8 @@ function upgrade(fixture: Fixture): void {
   const { manifest } = fixture
   const ranForLong = SHIPPED.some(({ commit, inFull }) => inFull && commit === manifest.commit)
   const inFull = manifest.ended === 'stopped' && ranForLong
+  // What takes long is not tried on all of them: the oldest has gone through whatever those between it and the newest have.
+  const closely = ranForLong || manifest.schema === SINCE.git || manifest.schema === newest
   const knows = (what: keyof typeof SINCE) => manifest.schema >= SINCE[what]
   const old = useUpgraded(fixture, {
     TRELLIS_REPO_MAX_REFS: String(REPO_MAX_REFS),
@@ -138,7 +141,7 @@ function upgrade(fixture: Fixture): void {
         body: JSON.stringify({ email: 'dan@example.com', password }),
       })
     if (inFull) assert.equal((await signIn('not the password')).status, 401)
-    assert.equal((await signIn(manifest.password)).status, 200)
+    if (closely) assert.equal((await signIn(manifest.password)).status, 200)
     const { items } = await ok('invitations/list', { orgSlug: 'acme' })
     await ok('invitations/accept', { invitationId: items[0].id }, 'dan')
     const roles = (await ok('members/list', { orgSlug: 'acme' })).items.map(
@@ -248,7 +251,7 @@ function upgrade(fixture: Fixture): void {
 
   // To prune starts git over and over, and what it does depends on packs, which are the same beside either database.
   it('clears away what is old and nothing else', {
-    skip: !ranForLong && manifest.database === 'postgres',
+    skip: !closely || (!ranForLong && manifest.database === 'postgres'),
   }, async () => {
     old.app.pass(2 * HOUR_MS)
     for (const work of BACKGROUND) await old.app.background.run(work)
@@ -342,7 +345,6 @@ describe('fixtures', () => {
         commit,
       )
     }
-    const newest = Math.max(...fixtures.map(({ manifest }) => manifest.schema))
     assert.ok(
       newest >= migrations.length - 1,
       'a schema has come that no fixture leads up to: see test/upgrades/shipped.ts',
