@@ -1,3 +1,5 @@
+import { Agent } from 'node:http'
+import { ask } from './ask.ts'
 import { inTurns, median, milliseconds, type Row } from './measure.ts'
 import { runTrellis, type Trellis } from './processes.ts'
 import { startBare } from './worker.ts'
@@ -55,8 +57,9 @@ async function withExtension(
   measure: (run: () => Promise<void>) => Promise<Row>,
 ): Promise<Row> {
   const trellis = await runTrellis()
+  const agent = new Agent({ keepAlive: true })
   try {
-    const call = callsTo(trellis)
+    const call = callsTo(trellis, agent)
     await call('repos/create', { name: 'tools' })
     const files = {
       'extensions/one/extension.json': JSON.stringify({
@@ -78,19 +81,16 @@ async function withExtension(
     for (let i = 0; i < 5; i++) await run()
     return await measure(run)
   } finally {
+    agent.destroy()
     await trellis.stop()
   }
 }
 
-function callsTo({ url, key }: Trellis): Call {
+function callsTo({ port, key }: Trellis, agent: Agent): Call {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return async (path, input) => {
-    const response = await fetch(`${url}/api/v1/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(input),
-    })
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
-    return (await response.json()) as Awaited<ReturnType<Call>>
+    const where = { host: '127.0.0.1', port, path: `/api/v1/${path}`, headers, agent }
+    return JSON.parse(await ask(where, JSON.stringify(input)))
   }
 }
 

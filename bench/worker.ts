@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempDisposable, rm, writeFile } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Job } from '../packages/server/src/runtime/runtime.ts'
 import { findConfinement } from '../packages/server/src/runtime/worker/confinement.ts'
 import { createWorkerRuntime } from '../packages/server/src/runtime/worker/worker-runtime.ts'
+import { ask } from './ask.ts'
 import { inTurns, median, milliseconds, type Row } from './measure.ts'
 
 const ROUNDS = 7
@@ -146,7 +147,8 @@ export async function startBare() {
   const directory = await mkdtempDisposable(join(tmpdir(), 'trellis-bench-'))
   await writeFile(join(directory.path, 'config.capnp'), CONFIG)
   const agent = new Agent({ keepAlive: true })
-  const call = () => post(join(directory.path, 'in.sock'), agent)
+  const socketPath = join(directory.path, 'in.sock')
+  const call = () => ask({ socketPath, path: '/', agent }, '{"n":1}')
   const { workerd } = await findWorkerd()
   const began = performance.now()
   const child: ChildProcess = spawn(workerd, ['serve', '--control-fd=3', 'config.capnp'], {
@@ -164,18 +166,4 @@ export async function startBare() {
       await rm(directory.path, { recursive: true, force: true })
     },
   }
-}
-
-function post(socketPath: string, agent: Agent): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, path: '/', method: 'POST', agent }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece
-      })
-      response.on('end', () => resolve(text))
-    })
-    sent.on('error', reject)
-    sent.end('{"n":1}')
-  })
 }
