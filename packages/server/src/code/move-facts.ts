@@ -1,7 +1,13 @@
 // What is said of the branches that a push moves: how many commits they gain, and which paths change.
 
 import type { Oid, RefName } from '../git/names.ts'
-import { type Described, gatherFacts, gatherShared, type UpdateFacts } from '../git/objects/push-facts.ts'
+import {
+  type Described,
+  gatherFacts,
+  gatherShared,
+  type UpdateFacts,
+  wayOf,
+} from '../git/objects/push-facts.ts'
 import { GitOverLimit } from '../git/process/allowances.ts'
 import type { OpenRepo } from '../git/process/command.ts'
 import type { PushCommand } from '../git/protocol/push-request.ts'
@@ -77,8 +83,6 @@ export async function factsOfMoves(
   }
   return facts
 }
-
-const wayOf = ({ before, after }: Move) => `${before} ${after}`
 
 async function withinLimits<T>(work: Promise<T>): Promise<T | 'over limit'> {
   try {

@@ -3,7 +3,15 @@ import { after, before, test } from 'node:test'
 import { createTestRepo, oid, type TestRepo } from '../../testing/git-repo.ts'
 import type { Oid } from '../names.ts'
 import type { OpenRepo } from '../process/command.ts'
-import { describeTips, describeUpdatesIn, gatherFacts, gatherShared, readFacts } from './push-facts.ts'
+import {
+  describeTips,
+  describeUpdates,
+  describeUpdatesIn,
+  gatherFacts,
+  gatherShared,
+  readFacts,
+  type TipReader,
+} from './push-facts.ts'
 import { withObjects } from './reader.ts'
 
 let repo: TestRepo
@@ -179,6 +187,47 @@ test('what is not a straight move, or a large one, is left to git', async () => 
   for (let i = 0; i < 25; i++) far = repo.commit({ 'a.txt': String(i) }, far)
   assert.equal(await read(first, far), undefined)
   assert.equal(await read(far, first), undefined)
+})
+
+/** Of branches that all move so, with how many trees were read for it. */
+const describeAll = (updates: { before: Oid | null; after: Oid }[]) =>
+  withObjects(repo.repo, async (objects) => {
+    let trees = 0
+    const findTree: TipReader['findTree'] = (tree) => {
+      trees++
+      return objects.findTree(tree)
+    }
+    const { facts } = await describeUpdates(
+      { ...objects, findTree },
+      {
+        oids: updates.map(({ after }) => after),
+        updates,
+        surroundings: { base: null, isNew: () => false },
+      },
+    )
+    return { facts, trees }
+  })
+
+test('of branches that move in the same way the same is said, and looked at once', async () => {
+  const updates = Array.from({ length: 20 }, () => ({ before: first, after: third }))
+  const { facts, trees } = await describeAll(updates)
+  assert.equal(trees, (await describeAll(updates.slice(0, 1))).trees)
+  const expected = await gatherFacts(repo.repo, { before: first, after: third })
+  for (const update of updates) assert.deepEqual(facts.get(update), expected)
+})
+
+test('much to look at is left to git, however it is spread over branches', async () => {
+  const blob = repo.git(['hash-object', '-w', '--stdin'], 'x')
+  const names = Array.from({ length: 60_000 }, (_, i) => `100644 blob ${blob}\t${i}\n`)
+  const made: Oid[] = []
+  for (let i = 0; i < 6; i++) {
+    const tree = repo.git(['mktree'], names.slice(i).join(''))
+    made.push(oid(repo.git(['commit-tree', tree, ...made.slice(-1).flatMap((p) => ['-p', p]), '-m', 'x'])))
+  }
+  const updates = made.slice(1).map((after, i) => ({ before: made[i] as Oid, after }))
+  const { facts, trees } = await describeAll(updates)
+  assert.deepEqual(facts.get(updates[0] as (typeof updates)[0])?.changedPaths, ['0'])
+  assert.deepEqual([facts.size, trees], [2, 4])
 })
 
 test('where one new branch is long, its siblings are left to git, which is told their trees', async () => {

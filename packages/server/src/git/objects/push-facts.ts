@@ -8,7 +8,7 @@ import type { Commit, ObjectType } from './format.ts'
 import { countAheadBehind, findMergeBases } from './history.ts'
 import { countNewCommits } from './new-commits.ts'
 import { type ObjectReader, withObjects } from './reader.ts'
-import { diffTrees } from './tree-diff.ts'
+import { diffTrees, type EntriesLeft } from './tree-diff.ts'
 
 /** What a ref is, or shall be, at. */
 interface TipInfo {
@@ -85,24 +85,29 @@ export async function describeUpdates<Update extends BranchUpdate>(
   const whole = new Set<Oid>()
   const trees = new Map<Oid, Oid>()
   const tips = await describeTips(objects, oids)
+  const left: EntriesLeft = { entries: MAX_ENTRIES_READ }
   // Where nothing is there yet and one branch has a long history, others have too: to find that out for each takes long.
   let hasLong = false
-  for (const update of updates) {
+  // Of branches that move in the same way the same is to be said.
+  for (const alike of Map.groupBy(updates, wayOf).values()) {
+    const [update] = alike as [Update]
     const isNew = !update.before
     // Whatever is odd about it, git will tell.
     const move: Reading =
-      hasLong && isNew ? LONG : await readStraightMove(objects, update, surroundings).catch(() => ODD)
+      hasLong && isNew ? LONG : await readStraightMove(objects, update, surroundings, left).catch(() => ODD)
     if (move === LONG || move === ODD) {
       hasLong ||= isNew && surroundings.base === null && move === LONG
       const tip = await objects.findCommit(update.after).catch(() => undefined)
       if (tip) trees.set(update.after, tip.tree)
       continue
     }
-    facts.set(update, move.facts)
-    if (await isWhole(objects, move).catch(() => false)) whole.add(update.after)
+    for (const each of alike) facts.set(each, move.facts)
+    if (await isWhole(objects, move, left).catch(() => false)) whole.add(update.after)
   }
   return { tips, facts, whole, trees }
 }
+
+export const wayOf = ({ before, after }: BranchUpdate): string => `${before} ${after}`
 
 /** A branch that is created (no `before`) or moved. Both are commits that are there. */
 export interface BranchUpdate {
@@ -143,6 +148,8 @@ type Reading = StraightMove | typeof LONG | typeof ODD
 
 const MAX_STRAIGHT_COMMITS = 20
 const MAX_TREES_READ = 100
+/** Of all that is said of one push: as much as takes a quarter of a second here. Git has a process of its own. */
+const MAX_ENTRIES_READ = 200_000
 const DEFAULT_MAX_PATHS = 1000
 
 interface StraightMove {
@@ -161,6 +168,7 @@ async function readStraightMove(
   objects: TipReader,
   update: BranchUpdate,
   surroundings: Surroundings,
+  left: EntriesLeft,
 ): Promise<Reading> {
   const way = await readWay(objects, update, surroundings)
   if (way === LONG || way === ODD) return way
@@ -170,7 +178,7 @@ async function readStraightMove(
   const beforeTree = behind > 0 && update.before ? await treeOf(update.before) : fromTree
   if (fromTree === undefined || beforeTree === undefined) return ODD
   const tip = trees[0] ?? fromTree
-  const changed = tip && (await readChanges(objects, { before: beforeTree, after: tip }))
+  const changed = tip && (await readChanges(objects, { before: beforeTree, after: tip, left }))
   if (!changed) return ODD
   const facts = { fastForward: behind === 0, commitCount: trees.length, ...changed.facts }
   return { facts, trees: [...trees, fromTree], blobs: changed.blobs }
@@ -232,19 +240,23 @@ async function findWayBack(
   return undefined
 }
 
-async function readChanges(objects: TipReader, trees: { before: Oid | null; after: Oid }) {
-  const diff = await diffTrees(objects, { ...trees, maxTrees: MAX_TREES_READ })
+async function readChanges(objects: TipReader, asked: { before: Oid | null; after: Oid; left: EntriesLeft }) {
+  const diff = await diffTrees(objects, { ...asked, maxTrees: MAX_TREES_READ })
   if (!diff || diff.paths.length > DEFAULT_MAX_PATHS) return undefined
   return { facts: { changedPaths: diff.paths, pathsTruncated: false }, blobs: diff.blobs }
 }
 
 /** Each commit is held against its parent: it has everything when whatever it has that its parent has not is there. */
-async function isWhole(objects: TipReader, { trees, blobs }: StraightMove): Promise<boolean> {
+async function isWhole(
+  objects: TipReader,
+  { trees, blobs }: StraightMove,
+  left: EntriesLeft,
+): Promise<boolean> {
   const needed = new Set(trees.length === 2 ? blobs : [])
   for (const [i, after] of trees.length > 2 ? trees.entries() : []) {
     const before = trees[i + 1]
     if (!after || before === undefined) continue
-    const step = await diffTrees(objects, { before, after, maxTrees: MAX_TREES_READ })
+    const step = await diffTrees(objects, { before, after, maxTrees: MAX_TREES_READ, left })
     if (!step) return false
     for (const blob of step.blobs) needed.add(blob)
   }
@@ -257,7 +269,7 @@ export async function readFacts(
   objects: ObjectReader,
   update: BranchUpdate & { before: Oid },
 ): Promise<UpdateFacts | undefined> {
-  const move = await readStraightMove(objects, update, NOTHING_KNOWN)
+  const move = await readStraightMove(objects, update, NOTHING_KNOWN, { entries: MAX_ENTRIES_READ })
   return move === LONG || move === ODD ? undefined : move.facts
 }
 

@@ -9,6 +9,18 @@ const MAX_PATHS = 10_000
 /** There may be hundreds of thousands in a directory. */
 const ENTRIES_A_STEP = 256
 
+/** How many entries of trees may still be read, by all that share it. */
+export interface EntriesLeft {
+  entries: number
+}
+
+interface Asked {
+  before: Oid | null
+  after: Oid
+  maxTrees: number
+  left?: EntriesLeft
+}
+
 interface TreeDiff {
   /** What `git diff-tree -r --name-only --no-renames` says, in its order. */
   paths: string[]
@@ -23,24 +35,25 @@ interface OrderedPath {
 }
 
 /**
- * Without a `before`, all that is in `after`. Undefined when it would take reading more than `maxTrees` trees, when one of
- * them is missing, or when very many files differ. Otherwise every directory of `after` has been read that is not at the
- * same place in `before`.
+ * Without a `before`, all that is in `after`. Undefined when it would take reading more than `maxTrees` trees or more than
+ * is `left`, when one of them is missing, or when very many files differ. Otherwise every directory of `after` has been
+ * read that is not at the same place in `before`.
  */
 export async function diffTrees(
   objects: Pick<ObjectReader, 'findTree'>,
-  { before, after, maxTrees }: { before: Oid | null; after: Oid; maxTrees: number },
+  { before, after, maxTrees, left = { entries: Number.POSITIVE_INFINITY } }: Asked,
 ): Promise<TreeDiff | undefined> {
   const changed: OrderedPath[] = []
   const blobs: Oid[] = []
   const pause = createPauses()
-  let left = maxTrees
+  let trees = maxTrees
 
   async function entriesOf(tree: Oid | undefined): Promise<Map<string, TreeEntry> | undefined> {
     if (!tree) return new Map()
-    left--
-    const entries = left < 0 ? undefined : await objects.findTree(tree)
+    trees--
+    const entries = trees < 0 || left.entries < 0 ? undefined : await objects.findTree(tree)
     if (!entries) return undefined
+    left.entries -= entries.length
     // A directory and a file of one name are two things, as they are to git; two files of one name are a fault.
     const byName = new Map<string, TreeEntry>()
     for (const entry of entries) {
