@@ -64,8 +64,9 @@ onEachDatabase('hostile bodies', (create) => {
     t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries([...statuses].toSorted()))}`)
 
     assert.equal((await fetch(`${app.url}/readyz`)).status, 200)
-    // Hostile or not, some of it was good: otherwise nothing behind the schemas was reached.
-    for (const status of [200, 400, 401, 403, 404, 409]) assert.ok(statuses.has(status), `no ${status}`)
+    // Hostile or not, some of it was good: otherwise nothing behind the schemas was reached. Each of these comes dozens of
+    // times; a 409 comes thrice, and so not always.
+    for (const status of [200, 400, 401, 403, 404]) assert.ok(statuses.has(status), `no ${status}`)
     assert.match(await (await fetch(`${app.url}/metrics`)).text(), /^trellis_http_requests_in_flight 1$/m)
   })
 })
